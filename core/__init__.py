@@ -1,0 +1,1 @@
+"""The library: knows no Prefect and no Streamlit."""

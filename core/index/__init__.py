@@ -1,0 +1,1 @@
+"""The search index: a projection of the ledger behind one port."""

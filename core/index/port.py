@@ -1,0 +1,121 @@
+"""The SearchIndex port: what any index, embedded or a server, must do, with the same filter semantics everywhere."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
+from mindmem.core.index.filters import Filter
+from mindmem.core.records import Memory, Partition
+
+__all__ = ["FIELD_WEIGHTS", "Document", "Query", "Scan", "Scored", "SearchIndex"]
+
+FIELD_WEIGHTS: Mapping[str, float] = {"content": 1.0, "subject": 1.0, "keys": 1.0, "context": 0.3}
+"""Searchable text fields and their lexical weight: the memory's words; who and what it is about (speaker, entity,
+property); retrieval keys; the words around its source (neighbouring turns, captions)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """One memory as the index keeps it: the record, its text by field, its vectors, when revision 1 was recorded."""
+
+    memory: Memory
+    fields: Mapping[str, str]
+    created_at: datetime
+    embedding: Embedding | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Query:
+    """One search within a project; ``partition.user_id`` empty means all users of it.
+
+    ``text`` may be empty for a purely dense query, ``vector`` None for a purely lexical one. ``late`` holds the query's
+    token vectors; an index without them ignores it. ``subject`` is the normalised name of the one person asked about,
+    empty if none. ``filter`` is applied before the top k. ``weights`` are those of lexical, dense and late (missing: the
+    index's defaults); a leg that is not available gives its weight to the others.
+    """
+
+    partition: Partition
+    text: str = ""
+    vector: npt.NDArray[np.float32] | None = None
+    late: TokenVectors | None = None
+    subject: str = ""
+    filter: Filter | None = None
+    k: int = 10
+    candidates: int = 200
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A memory_id with its score in 0..1 and the score's parts (lexical, dense, late, subject), each in 0..1."""
+
+    memory_id: str
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A page of memories; ``cursor`` continues after the last one, None at the end."""
+
+    memories: tuple[Memory, ...]
+    cursor: str | None
+
+
+class SearchIndex(Protocol):
+    """A projection of the ledger that can be searched. Readers see whole changes only."""
+
+    @property
+    def generation(self) -> str:
+        """Return the generation that this instance serves (the ledger names the current one)."""
+        ...
+
+    @property
+    def embedder(self) -> EmbedderIdentity | None:
+        """Return whose vectors it holds, None for a lexical index."""
+        ...
+
+    def apply(self, documents: Sequence[Document], *, watermark: int) -> None:
+        """Write the documents (newest revision wins) and move the watermark, in one transaction. A document without an
+        embedding keeps the one that is already there for the same text. An older watermark than the index's is ignored
+        whole."""
+        ...
+
+    def watermark(self) -> int:
+        """Return the seq up to which the index holds every change."""
+        ...
+
+    def lexical(self, query: Query) -> list[Scored]:
+        """Return the best by BM25 over the text fields, best first; only documents sharing a term."""
+        ...
+
+    def dense(self, query: Query) -> list[Scored]:
+        """Return the best by cosine similarity (exact), best first."""
+        ...
+
+    def hybrid(self, query: Query) -> list[Scored]:
+        """Return the best by all legs that are available, fused, best first, above the built-in floor."""
+        ...
+
+    def get(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
+        """Return the memories that exist, by id, at their newest projected revision."""
+        ...
+
+    def scan(
+        self, partition: Partition, filter_: Filter | None, *, order: Literal["newest", "id"] = "newest",
+        cursor: str | None = None, limit: int = 100,
+    ) -> Scan:  # fmt: skip
+        """Return one page; ``newest`` is by recorded_at then id, descending. Cursors stay valid while rows are added."""
+        ...
+
+    def count(self, partition: Partition, filter_: Filter | None) -> int:
+        """Return how many memories match."""
+        ...
+
+    def close(self) -> None:
+        """Release files and connections."""
+        ...

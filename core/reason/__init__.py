@@ -1,0 +1,1 @@
+"""Reasoners: one protocol per judgement, and the families that implement them."""

@@ -1,0 +1,159 @@
+"""One small async, batched protocol per judgement, and the frozen bundle of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Generic, Literal, Protocol, TypeVar
+
+from mindmem.core.records import Memory, MemType, Scope, Source, TimePrecision, Window
+
+__all__ = [
+    "Candidate",
+    "Envelope",
+    "Extraction",
+    "Extractor",
+    "Failed",
+    "Judged",
+    "Mention",
+    "Reasoner",
+    "Resolution",
+    "ResolutionRequest",
+    "Resolver",
+    "Unsure",
+    "Verdict",
+]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged(Generic[T]):
+    """A judgement."""
+
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """The reasoner can't tell; the caller takes the conservative action (keep, link)."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The judgement could not be made; ``transient`` says whether a later try may succeed. ``raw`` is the raw reply."""
+
+    reason: str
+    transient: bool
+    raw: str = ""
+
+
+Verdict = Judged[T] | Unsure | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A named entity in a candidate: surface name and type (see Entity.entity_type)."""
+
+    name: str
+    entity_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """An extracted claim, not yet decided.
+
+    ``entity_name`` is who or what it is about (the speaker where it says "I"); ``property_name`` is snake_case;
+    ``value`` the property's value in the source's words. ``single_valued`` says whether a new value replaces the old one
+    (True), adds to it (False) or nobody can tell (None). ``polarity`` is -1 for a denial or dislike. ``flags`` mark what
+    readers should know (``instruction_like``, ``redacted``, ``unresolved_time``, …).
+    """
+
+    mem_type: MemType
+    content: str
+    entity_name: str
+    entity_type: str
+    property_name: str
+    value: str
+    sources: tuple[Source, ...]
+    confidence: float
+    speaker: str = ""
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    observed_at: datetime | None = None
+    time_precision: TimePrecision = "unknown"
+    mentions: tuple[Mention, ...] = ()
+    single_valued: bool | None = None
+    polarity: int = 1
+    context: str = ""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """What an extractor sees of one window: evidence, context around it, and recalled memories.
+
+    Only messages of ``window.evidence`` may be sources. ``recalled`` is for telling what is known already; it is never
+    extracted again. ``timezone`` is the project's zone, for messages that bring none.
+    """
+
+    scope: Scope
+    window: Window
+    timezone: str
+    recalled: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The candidates of one window and, by message_id, why a message gave none (small talk, system prompt, blank …)."""
+
+    candidates: tuple[Candidate, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+
+
+class Extractor(Protocol):
+    """Finds the claims of windows."""
+
+    async def extract(self, envelopes: Sequence[Envelope]) -> list[Verdict[Extraction]]:
+        """Return one verdict per envelope, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionRequest:
+    """A candidate and the recalled active memories that it might repeat, replace or complete."""
+
+    candidate: Candidate
+    recalled: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What to do with a candidate. ``targets`` are memory_ids among the recalled ones: the one reinforced, the ones
+    superseded (update), the one whose wording is completed by ``merged_content`` (merge)."""
+
+    op: Literal["add", "reinforce", "update", "merge", "skip"]
+    reason: str
+    targets: tuple[str, ...] = ()
+    confidence: float = 1.0
+    merged_content: str = ""
+    related: tuple[str, ...] = field(default=())
+
+
+class Resolver(Protocol):
+    """Decides whether a candidate is new, a repetition, a newer value, or a completion."""
+
+    async def resolve(self, requests: Sequence[ResolutionRequest]) -> list[Verdict[Resolution]]:
+        """Return one verdict per request, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoner:
+    """A frozen bundle of judgements; families can be mixed."""
+
+    name: str
+    version: str
+    extract: Extractor
+    resolve: Resolver

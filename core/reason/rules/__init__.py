@@ -1,0 +1,1 @@
+"""The rules family: deterministic, documented heuristics; needs no key and no network."""

@@ -1,0 +1,1 @@
+"""The open record: append-only tables in Parquet that anybody can read."""

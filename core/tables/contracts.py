@@ -1,0 +1,162 @@
+"""The Arrow contract of each table. A change of one is a migration.
+
+A batch in the ledger's log holds all columns but ``STAMP``; the ledger knows those, and readers add them.
+"""
+
+from typing import Final
+
+import pyarrow as pa
+
+__all__ = ["CONTRACTS", "STAMP", "TABLES", "body", "conform"]
+
+TIME: Final = pa.timestamp("us", tz="UTC")
+_TEXTS: Final = pa.list_(pa.field("element", pa.string()))
+_SCOPE: Final = [
+    ("project_id", pa.string()),
+    ("user_id", pa.string()),
+    ("app_id", pa.string()),
+    ("agent_id", pa.string()),
+    ("session_id", pa.string()),
+]
+_STAMP: Final = [("change_id", pa.string()), ("seq", pa.int64()), ("recorded_at", TIME)]
+STAMP: Final = tuple(name for name, _ in _STAMP)
+"""Columns known at commit only: which change wrote the row, its place in the log, and when."""
+
+SOURCE: Final = pa.struct([("message_id", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
+
+CONTRACTS: Final[dict[str, pa.Schema]] = {
+    "messages": pa.schema(
+        [
+            ("message_id", pa.string()),
+            *_SCOPE,
+            ("position", pa.int64()),
+            ("role", pa.string()),
+            ("name", pa.string()),
+            ("content", pa.string()),
+            ("caption", pa.string()),
+            ("timestamp", TIME),
+            ("timezone", pa.string()),
+            ("add_id", pa.string()),
+            *_STAMP,
+        ]
+    ),
+    "memories": pa.schema(
+        [
+            ("memory_id", pa.string()),
+            ("revision", pa.int32()),
+            *_SCOPE,
+            ("mem_type", pa.string()),
+            ("content", pa.string()),
+            ("content_hash", pa.string()),
+            ("entity_id", pa.string()),
+            ("entity_name", pa.string()),
+            ("entity_type", pa.string()),
+            ("property_name", pa.string()),
+            ("order", pa.int8()),
+            ("value", pa.string()),
+            ("valid_from", TIME),
+            ("valid_to", TIME),
+            ("observed_at", TIME),
+            ("time_precision", pa.string()),
+            ("status", pa.string()),
+            ("confidence", pa.float32()),
+            ("reinforcement_count", pa.int32()),
+            ("sources", pa.list_(pa.field("element", SOURCE))),
+            ("parents", _TEXTS),
+            ("speaker", pa.string()),
+            ("context", pa.string()),
+            ("flags", _TEXTS),
+            ("metadata", pa.string()),
+            *_STAMP,
+        ]
+    ),
+    "entities": pa.schema(
+        [
+            ("entity_id", pa.string()),
+            ("revision", pa.int32()),
+            *_SCOPE,
+            ("entity_type", pa.string()),
+            ("name", pa.string()),
+            ("aliases", _TEXTS),
+            ("description", pa.string()),
+            ("search_fields", _TEXTS),
+            *_STAMP,
+        ]
+    ),
+    "edges": pa.schema(
+        [
+            ("src", pa.string()),
+            ("relation", pa.string()),
+            ("dst", pa.string()),
+            *_SCOPE,
+            ("kind", pa.string()),
+            ("start", pa.int32()),
+            ("end", pa.int32()),
+            ("valid_from", TIME),
+            ("valid_to", TIME),
+            ("active", pa.bool_()),
+            *_STAMP,
+        ]
+    ),
+    "vectors": pa.schema(
+        [
+            ("vector_key", pa.string()),
+            ("embedder", pa.string()),
+            ("project_id", pa.string()),
+            ("user_id", pa.string()),
+            ("vector", pa.list_(pa.field("element", pa.float32()))),
+            ("token_ids", pa.binary()),
+            ("token_vectors", pa.binary()),
+            *_STAMP,
+        ]
+    ),
+    "changes": pa.schema(
+        [
+            ("kind", pa.string()),
+            *_SCOPE,
+            ("actor", pa.string()),
+            ("reason", pa.string()),
+            ("run_id", pa.string()),
+            ("undoes", pa.string()),
+            ("counts", pa.string()),
+            *_STAMP,
+        ]
+    ),
+    "adds": pa.schema(
+        [
+            ("add_id", pa.string()),
+            *_SCOPE,
+            ("idempotency_key", pa.string()),
+            ("request_digest", pa.string()),
+            ("receipt", pa.string()),
+            *_STAMP,
+        ]
+    ),
+    "quarantine": pa.schema(
+        [
+            ("quarantine_id", pa.string()),
+            *_SCOPE,
+            ("origin", pa.string()),
+            ("line", pa.int64()),
+            ("reason", pa.string()),
+            ("raw", pa.string()),
+            *_STAMP,
+        ]
+    ),
+}
+TABLES: Final = tuple(CONTRACTS)
+
+
+def body(table: str) -> pa.Schema:
+    """Return the contract of ``table`` without the columns that only the commit knows."""
+    schema = CONTRACTS[table]
+    return pa.schema([column for column in schema if column.name not in STAMP])
+
+
+def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return ``rows`` with exactly the schema's columns, order and types (Parquet readers rename list children).
+
+    Raises:
+        pyarrow.ArrowInvalid: a column is missing or a value doesn't fit.
+    """
+    return rows.select(schema.names).cast(schema)

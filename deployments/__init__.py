@@ -1,0 +1,1 @@
+"""The registry of deployments and the commands that start them."""

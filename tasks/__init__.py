@@ -1,0 +1,1 @@
+"""Prefect tasks: a thin skin over one core step each."""
