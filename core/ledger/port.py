@@ -25,7 +25,7 @@ __all__ = [
     "Snapshot",
 ]
 
-HeadKind = Literal["memory", "entity"]
+HeadKind = Literal["memory", "entity", "message"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,189 @@
+"""The one place that applies plans: embed what is new, commit one change, project it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from mindmem.core import ids
+from mindmem.core.embed.port import Embedder, Embedding
+from mindmem.core.index.documents import embed_text, vector_key
+from mindmem.core.index.projector import Projector
+from mindmem.core.ledger.port import Draft, Fence, HeadMove, Ledger
+from mindmem.core.records import Change, Entity, Memory, Message, Operation, Plan
+from mindmem.core.tables import rows
+from mindmem.core.tables.contracts import body
+
+__all__ = ["Applier", "Request", "counts_of"]
+
+_NEW_WORDS: frozenset[Operation] = frozenset({"add", "merge", "update"})
+"""Operations whose revision may say something that was not embedded before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Who asked for a change and how it is known: the words of a commit that the plan itself doesn't hold.
+
+    ``key`` and ``digest`` make it idempotent, ``result`` is stored with the key, ``done`` takes a pending add out of the
+    queue, ``undoes`` names the change that is taken back.
+    """
+
+    actor: str = ""
+    run_id: str = ""
+    add_id: str = ""
+    key: str = ""
+    digest: str = ""
+    result: str = ""
+    done: str = ""
+    undoes: str = ""
+    fence: Fence | None = None
+
+
+def counts_of(plan: Plan) -> dict[str, int]:
+    """Return how many of each operation a plan wants, and how many messages, entities, edges and skips it holds."""
+    counts = Counter(str(action.op) for action in plan.actions)
+    counts.update(messages=len(plan.messages), entities=len(plan.entities), edges=len(plan.edges))
+    counts.update(skipped=len(plan.skips))
+    return {name: number for name, number in sorted(counts.items()) if number}
+
+
+class Applier:
+    """Turns plans into changes."""
+
+    def __init__(self, ledger: Ledger, projector: Projector, embedder: Embedder | None) -> None:
+        self._ledger = ledger
+        self._projector = projector
+        self._embedder = embedder
+
+    def embed(self, memories: Sequence[Memory]) -> dict[str, Embedding]:
+        """Return embeddings by vector key, each text once; empty without an embedder."""
+        if self._embedder is None:
+            return {}
+        texts = {vector_key(memory): embed_text(memory) for memory in memories}
+        return dict(zip(texts, self._embedder.embed(list(texts.values())), strict=True))
+
+    def apply(self, plan: Plan, request: Request, *, embeddings: Mapping[str, Embedding] | None = None) -> Change:
+        """Commit the plan as one change and make it searchable.
+
+        Raises:
+            ScopeChanged: the partition has moved since the plan was decided; decide again.
+            Conflict, LeaseLost, StoreBusy, StoreUnavailable: as the ledger says; nothing was written.
+        """
+        change = self._ledger.commit(self.draft(plan, request, embeddings=embeddings))
+        self._projector.catch_up(change.seq)
+        return change
+
+    def draft(self, plan: Plan, request: Request, *, embeddings: Mapping[str, Embedding] | None = None) -> Draft:
+        """Return what the ledger is asked to write for a plan."""
+        memories = [action.memory for action in plan.actions]
+        batches: dict[str, pa.Table] = {}
+        if plan.messages:
+            batches["messages"] = rows.messages_table(plan.messages)
+        if memories:
+            batches["memories"] = rows.memories_table(memories)
+        if plan.entities:
+            batches["entities"] = rows.entities_table(plan.entities)
+        if plan.edges:
+            batches["edges"] = rows.edges_table(plan.edges)
+        vectors = self._vectors(plan, embeddings or {})
+        if vectors is not None:
+            batches["vectors"] = vectors
+        if request.add_id:
+            batches["adds"] = _add_row(plan, request)
+        return Draft(
+            change_id=ids.change_id(),
+            kind=plan.kind,
+            scope=plan.scope,
+            actor=request.actor,
+            reason=plan.reason,
+            run_id=request.run_id,
+            undoes=request.undoes,
+            counts=counts_of(plan),
+            batches=batches,
+            heads=[*_memory_moves(memories), *_entity_moves(plan.entities), *_message_moves(plan.messages)],
+            base={plan.scope.partition: plan.base_version},
+            key=request.key,
+            digest=request.digest,
+            result=request.result,
+            fence=request.fence,
+            done=request.done,
+        )
+
+    def _vectors(self, plan: Plan, known: Mapping[str, Embedding]) -> pa.Table | None:
+        if self._embedder is None:
+            return None
+        wanted = {
+            vector_key(action.memory): action.memory
+            for action in plan.actions
+            if action.op in _NEW_WORDS and action.memory.status == "active"
+        }
+        if not wanted:
+            return None
+        found = {key: known[key] for key in wanted if key in known}
+        found.update(self.embed([memory for key, memory in wanted.items() if key not in known]))
+        return rows.vectors_table(
+            plan.scope, str(self._embedder.identity), list(wanted), [found[key] for key in wanted]
+        )
+
+
+def _memory_moves(memories: Iterable[Memory]) -> Iterable[HeadMove]:
+    for memory in memories:
+        yield HeadMove(
+            kind="memory",
+            object_id=memory.memory_id,
+            partition=memory.scope.partition,
+            scope_key=memory.scope.key,
+            expected=memory.revision - 1,
+            revision=memory.revision,
+            status=memory.status,
+            content_hash=memory.content_hash,
+        )
+
+
+def _entity_moves(entities: Iterable[Entity]) -> Iterable[HeadMove]:
+    for entity in entities:
+        yield HeadMove(
+            kind="entity",
+            object_id=entity.entity_id,
+            partition=entity.scope.partition,
+            scope_key=entity.scope.key,
+            expected=entity.revision - 1,
+            revision=entity.revision,
+        )
+
+
+def _message_moves(messages: Iterable[Message]) -> Iterable[HeadMove]:
+    for message in messages:
+        yield HeadMove(
+            kind="message",
+            object_id=message.message_id,
+            partition=message.scope.partition,
+            scope_key=message.scope.key,
+            expected=0,
+            revision=1,
+        )
+
+
+def _add_row(plan: Plan, request: Request) -> pa.Table:
+    scope = plan.scope
+    row = {
+        "add_id": request.add_id,
+        "project_id": scope.project_id,
+        "user_id": scope.user_id,
+        "app_id": scope.app_id,
+        "agent_id": scope.agent_id,
+        "session_id": scope.session_id,
+        "idempotency_key": request.key,
+        "request_digest": request.digest,
+        "receipt": request.result or json.dumps(counts_of(plan)),
+    }
+    return pa.Table.from_pylist([row], schema=body("adds"))
+
+
+def next_revision(memory: Memory, **changes: object) -> Memory:
+    """Return the memory's next revision with some fields changed; it isn't recorded yet."""
+    return replace(
+        memory, revision=memory.revision + 1, recorded_at=None, change_id="", seq=0, **changes
+    )  # type: ignore[arg-type]  # replace() checks the names

@@ -1,0 +1,1 @@
+"""MindVanilla: from messages to a plan."""

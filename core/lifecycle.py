@@ -1,0 +1,196 @@
+"""What happens to memories after they were added: update, delete, undo, fold."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from mindmem.core import ids
+from mindmem.core.apply import Request, next_revision
+from mindmem.core.errors import Conflict, InvalidInput, LeaseTaken, NotFound, ScopeChanged, bounded
+from mindmem.core.index.filters import Filter
+from mindmem.core.records import Action, Change, Memory, Plan, Scope
+from mindmem.core.records.plan import ChangeKind
+from mindmem.core.retrieve import caught_up, get, scope_filter
+from mindmem.core.services import PROJECTIONS, Services
+from mindmem.core.tables.fold import FoldReport, fold
+from mindmem.core.undo import inverse, later_changes
+
+__all__ = ["DELETED", "delete", "delete_all", "fold_if_free", "fold_now", "undo", "update"]
+
+DELETED = "deleted"
+"""Flag of a memory that somebody took out, unlike one that a newer value superseded: ``as_of`` doesn't show it."""
+_TRIES = 8
+_PAGE = 1000
+
+
+def update(
+    services: Services,
+    project_id: str,
+    memory_id: str,
+    *,
+    content: str | None,
+    metadata: Mapping[str, object] | None,
+    status: Literal["active", "archived"] | None,
+    actor: str,
+) -> Change:
+    """Write a memory's next revision (see ``Memory.update``)."""
+    if content is None and metadata is None and status is None:
+        raise InvalidInput("Nothing to update: give content, metadata or status.", field="content")
+    if content is not None and (not isinstance(content, str) or not any(map(str.isalnum, content))):
+        raise InvalidInput(
+            f"content must be a text with a letter or a digit, got {bounded(content)}.", field="content"
+        )
+    if status is not None and status not in ("active", "archived"):
+        raise InvalidInput(f"status must be 'active' or 'archived', got {bounded(status)}.", field="status")
+
+    def plan() -> Plan:
+        memory = get(services, project_id, memory_id)
+        base = services.ledger.scope_state(memory.scope.partition).version
+        changed = next_revision(
+            memory,
+            content=memory.content if content is None else content,
+            content_hash=memory.content_hash if content is None else ids.content_hash(content),
+            metadata=memory.metadata if metadata is None else _merged(memory.metadata, metadata),
+            status=status or memory.status,
+            flags=_flags(memory, status),
+        )
+        _refuse_double(services, changed)
+        new_words = changed.content != memory.content
+        op: Literal["update", "archive", "restore"] = (
+            "update" if new_words else "archive" if changed.status == "archived" else "restore"
+        )
+        return _plan("update", memory.scope, base, (Action(op, changed, "asked for by the caller"),), "update")
+
+    return _commit(services, plan, actor)
+
+
+def delete(services: Services, project_id: str, memory_id: str, *, actor: str) -> Change:
+    """Archive one memory (see ``Memory.delete``)."""
+
+    def plan() -> Plan:
+        memory = get(services, project_id, memory_id)
+        base = services.ledger.scope_state(memory.scope.partition).version
+        return _plan("delete", memory.scope, base, (_archive(memory),), f"delete of {memory_id}")
+
+    return _commit(services, plan, actor)
+
+
+def delete_all(services: Services, scope: Scope, *, actor: str) -> Change:
+    """Archive all active memories of a scope as one change (see ``Memory.delete_all``)."""
+
+    def plan() -> Plan:
+        base = services.ledger.scope_state(scope.partition).version
+        actions = tuple(_archive(memory) for memory in _all_active(services, scope))
+        return _plan("delete", scope, base, actions, "delete of a whole scope")
+
+    return _commit(services, plan, actor)
+
+
+def undo(services: Services, project_id: str, change_id: str, *, cascade: bool, actor: str) -> Change:
+    """Take a change back (see ``Memory.undo``)."""
+    change = services.ledger.change(change_id)
+    if change is None or change.scope.project_id != project_id:
+        raise NotFound(f"No change {bounded(change_id)} in project {project_id!r}: list them with memory.changes().")
+    caught_up(services)
+    if cascade:
+        for later in later_changes(inverse(change, services.ledger, services.reader).conflicts, change, services.reader):
+            _undo_one(services, later, actor)
+    return _undo_one(services, change_id, actor)
+
+
+def fold_now(services: Services) -> FoldReport:
+    """Write the ledger's tail into the tables."""
+    return fold(
+        services.ledger,
+        services.tables,
+        owner=ids.random_id("fold"),
+        lease_seconds=services.settings.store.lease_seconds,
+        projections=PROJECTIONS,
+        keep_days=services.settings.store.keep_days,
+    )
+
+
+def fold_if_free(services: Services) -> FoldReport | None:
+    """Fold unless another process does so just now."""
+    try:
+        return fold_now(services)
+    except LeaseTaken:
+        return None
+
+
+def _undo_one(services: Services, change_id: str, actor: str) -> Change:
+    change = services.ledger.change(change_id)
+    if change is None:
+        raise NotFound(f"No change {change_id!r}.")
+
+    def plan() -> Plan:
+        back = inverse(change, services.ledger, services.reader)
+        if back.conflicts and not back.plan.actions:
+            raise Conflict(
+                f"Every memory of {change_id!r} was changed again since: {', '.join(back.conflicts[:5])}. "
+                "Undo the later changes first, or use cascade."
+            )
+        return back.plan
+
+    return _commit(services, plan, actor, undoes=change_id)
+
+
+def _commit(services: Services, plan: Callable[[], Plan], actor: str, *, undoes: str = "") -> Change:
+    """Decide and apply, and decide again while the scope moves under it."""
+    for attempt in range(_TRIES):
+        caught_up(services)
+        try:
+            return services.applier.apply(plan(), Request(actor=actor, undoes=undoes))
+        except ScopeChanged:
+            if attempt == _TRIES - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _plan(kind: ChangeKind, scope: Scope, base: int, actions: tuple[Action, ...], reason: str) -> Plan:
+    return Plan(kind=kind, scope=scope, base_version=base, actions=actions, reason=reason)
+
+
+def _archive(memory: Memory) -> Action:
+    archived = next_revision(memory, status="archived", flags=_flags(memory, "archived"))
+    return Action("archive", archived, "asked for by the caller")
+
+
+def _flags(memory: Memory, status: str | None) -> tuple[str, ...]:
+    if status is None:
+        return memory.flags
+    kept = tuple(flag for flag in memory.flags if flag != DELETED)
+    return (*kept, DELETED) if status == "archived" else kept
+
+
+def _all_active(services: Services, scope: Scope) -> list[Memory]:
+    index = services.projector.index
+    wanted: Filter = scope_filter(scope, active=True)
+    memories: list[Memory] = []
+    cursor: str | None = None
+    while True:
+        page = index.scan(scope.partition, wanted, order="id", cursor=cursor, limit=_PAGE)
+        memories.extend(page.memories)
+        cursor = page.cursor
+        if cursor is None:
+            return memories
+
+
+def _refuse_double(services: Services, changed: Memory) -> None:
+    if changed.status != "active":
+        return
+    other = services.ledger.active_claims(changed.scope.key, [changed.content_hash]).get(changed.content_hash)
+    if other not in (None, changed.memory_id):
+        raise Conflict(
+            f"Memory {other!r} of the same scope is active and says the same. Archive one of the two, or use other words."
+        )
+
+
+def _merged(old: Mapping[str, object], patch: Mapping[str, object]) -> dict[str, object]:
+    from mindmem.core.ingest.normalise import check_metadata
+
+    checked = check_metadata({name: value for name, value in patch.items() if value is not None})
+    removed = {name for name, value in patch.items() if value is None}
+    return json.loads(json.dumps({**{k: v for k, v in old.items() if k not in removed}, **checked}))  # type: ignore[no-any-return]
+
+

@@ -1,0 +1,548 @@
+"""The public Python API: thin over services; none of the logic lives here."""
+
+import asyncio
+import functools
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
+
+from mindmem.core import lifecycle, retrieve
+from mindmem.core.clock import Clock
+from mindmem.core.errors import InvalidInput, bounded
+from mindmem.core.ingest import pipeline
+from mindmem.core.ingest.normalise import MessageInput
+from mindmem.core.operate import MaintainReport, Status, maintain, rebuild_index, status, verify
+from mindmem.core.records import Change, Message, Page, Receipt, Scope, SearchResult
+from mindmem.core.records import Memory as MemoryRecord
+from mindmem.core.services import Services, open_services
+from mindmem.core.settings import Settings
+from mindmem.core.tables.fold import FoldReport
+from mindmem.core.tables.verify import Finding
+
+__all__ = ["AsyncMemory", "Memory"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Memory:
+    """A store of memories on the embedded default: no key, no server, no network.
+
+    Args:
+        home: folder of the store (default ``~/.mindmem`` or ``MINDMEM_HOME``); made when missing.
+        project_id: project that all calls work in (default ``default`` or ``MINDMEM_PROJECT_ID``).
+        settings: everything else; ``home`` and ``project_id`` override it.
+        clock: source of the current time, for tests and replays.
+        services: parts that are open already, instead of all the above.
+
+    Raises:
+        StoreUnavailable: the folder can't be made or written, or the store is of a newer version.
+        EmbedderMismatch: the index holds vectors of another embedder.
+
+    One instance may be used from several threads; several processes may open one store. After a fork, open a new one.
+
+    >>> from mindmem import Memory
+    >>> with Memory(tmp_home) as memory:
+    ...     receipt = memory.add("I live in Oslo.", user_id="ann")
+    ...     [hit.memory.content for hit in memory.search("Where do I live?", user_id="ann").hits]
+    ['I live in Oslo.']
+    """
+
+    def __init__(
+        self,
+        home: str | Path | None = None,
+        *,
+        project_id: str | None = None,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+        services: Services | None = None,
+    ) -> None:
+        if services is None:
+            chosen = settings or Settings.load(home=home, project_id=project_id)
+            if settings is not None:
+                given = {"home": Path(home).expanduser().absolute() if home else None, "project_id": project_id}
+                chosen = settings.model_copy(update={name: value for name, value in given.items() if value is not None})
+            services = open_services(chosen, clock=clock)
+        self.services = services
+
+    # -- writing
+
+    def add(
+        self,
+        messages: MessageInput,
+        *,
+        user_id: str,
+        app_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+        idempotency_key: str | None = None,
+        timezone: str | None = None,
+        run_id: str = "",
+        actor: str = "",
+    ) -> Receipt:
+        """Remember what is worth knowing of the messages; it can be searched when this returns.
+
+        Args:
+            messages: a text, a mapping ``{"role", "content", "name"?, "timestamp"?, "timezone"?, "caption"?}``, or a
+                sequence of them in order.
+            user_id: whose memory it is.
+            metadata: kept with each new memory; keys that name a scope are refused.
+            idempotency_key: repeat an add with the same key and nothing is written twice.
+            timezone: IANA zone in which naive times and words such as "yesterday" are read.
+
+        Raises:
+            InvalidInput: a message, an id or the metadata is not of the expected form; nothing was written.
+            Conflict: the key was used for other messages.
+            StoreBusy, StoreUnavailable: the store can't be written; nothing was.
+
+        >>> receipt = memory.add([{"role": "user", "name": "Ann", "content": "I have two cats."}], user_id="ann")
+        >>> [action.op for action in receipt.actions]
+        ['add']
+        """
+        request = pipeline.AddRequest(
+            messages=messages,
+            scope=self._scope(user_id, app_id, agent_id, session_id),
+            metadata=metadata or {},
+            key=_key(idempotency_key),
+            timezone=timezone,
+            run_id=run_id,
+            actor=actor,
+        )
+        return _run(pipeline.add(self.services, request))
+
+    def enqueue(
+        self,
+        messages: MessageInput,
+        *,
+        user_id: str,
+        app_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+        idempotency_key: str | None = None,
+        timezone: str | None = None,
+    ) -> str:
+        """Keep an add durably for the next ``process_pending`` or ingest flow; return its add_id.
+
+        The messages are checked now, so that a caller hears of a mistake; see ``add`` for the arguments and errors.
+
+        >>> add_id = memory.enqueue("I play the cello.", user_id="ann")
+        >>> [receipt.add_id == add_id for receipt in memory.process_pending()]
+        [True]
+        """
+        request = pipeline.AddRequest(
+            messages=messages,
+            scope=self._scope(user_id, app_id, agent_id, session_id),
+            metadata=metadata or {},
+            key=_key(idempotency_key),
+            timezone=timezone,
+        )
+        return pipeline.enqueue(self.services, request)
+
+    def process_pending(self, limit: int = 100, *, run_id: str = "") -> list[Receipt]:
+        """Work off up to ``limit`` queued adds, oldest first; one that fails stays pending or goes to quarantine.
+
+        >>> memory.process_pending()
+        []
+        """
+        return _run(pipeline.process_pending(self.services, limit, run_id=run_id))
+
+    def update(
+        self,
+        memory_id: str,
+        *,
+        content: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+        status: Literal["active", "archived"] | None = None,
+        actor: str = "",
+    ) -> Change:
+        """Write a memory's next revision: corrected wording, merged metadata (None removes a key), or status.
+
+        Raises:
+            NotFound: no such memory in this project.
+            InvalidInput: nothing to change, or a value of the wrong form.
+            Conflict: another active memory of that scope says the same.
+
+        >>> [found] = memory.add("I live in Rome.", user_id="ann").memory_ids
+        >>> _ = memory.update(found, content="I live in Rome, near the river.")
+        >>> memory.get(found).revision
+        2
+        """
+        return lifecycle.update(
+            self.services, self._project, memory_id, content=content, metadata=metadata, status=status, actor=actor
+        )
+
+    def delete(self, memory_id: str, *, actor: str = "") -> Change:
+        """Archive a memory: it leaves search and lists at once, stays in the history, and ``undo`` brings it back.
+
+        Raises:
+            NotFound: no such memory in this project.
+
+        >>> [found] = memory.add("I live in Rome.", user_id="ann").memory_ids
+        >>> _ = memory.delete(found)
+        >>> memory.search("Rome", user_id="ann").hits
+        ()
+        """
+        return lifecycle.delete(self.services, self._project, memory_id, actor=actor)
+
+    def delete_all(
+        self,
+        *,
+        user_id: str,
+        app_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        actor: str = "",
+    ) -> Change:
+        """Archive all active memories of exactly that scope, as one change.
+
+        >>> _ = memory.add("I live in Rome.", user_id="ann")
+        >>> memory.delete_all(user_id="ann").counts["archive"]
+        1
+        """
+        scope = self._scope(user_id, app_id, agent_id, session_id)
+        return lifecycle.delete_all(self.services, scope, actor=actor)
+
+    def undo(self, change_id: str, *, cascade: bool = False, actor: str = "") -> Change:
+        """Take a change back, by a new change.
+
+        Args:
+            cascade: take later changes of the same memories back first, newest first.
+
+        Raises:
+            NotFound: no such change in this project.
+            Conflict: every memory of the change was changed again since, and ``cascade`` is off; the message names them.
+
+        >>> change = memory.add("I live in Rome.", user_id="ann").changes[0]
+        >>> memory.undo(change.change_id).counts["archive"]
+        1
+        """
+        return lifecycle.undo(self.services, self._project, change_id, cascade=cascade, actor=actor)
+
+    # -- reading
+
+    def search(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        app_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        top_k: int = 10,
+        filters: Mapping[str, object] | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        score_threshold: float | None = None,
+        evidence: bool = False,
+    ) -> SearchResult:
+        """Find the active memories that answer a query, best first; nothing when nothing is relevant.
+
+        Args:
+            user_id: whose memories; left out: the whole project's.
+            top_k: 1 to 100.
+            filters: the filter language, such as ``{"mem_type": "profile", "created_at": {"gte": "2026-01-01"}}``.
+            as_of: what was true in the world at that time (aware).
+            known_at: what the store knew at that time (aware).
+            score_threshold: drop hits below that score (0..1), besides the built-in floor.
+            evidence: also read the messages that support each hit.
+
+        Raises:
+            InvalidInput: the query is not a text, or a filter names an unknown field or operator.
+
+        >>> _ = memory.add("I have two cats.", user_id="ann")
+        >>> [hit.memory.value for hit in memory.search("Which pets?", user_id="ann").hits]
+        ['two cats']
+        """
+        scope = self._scope(user_id, app_id, agent_id, session_id, need_user=False)
+        request = retrieve.Request(
+            query=query,
+            scope=scope,
+            top_k=top_k,
+            filters=filters,
+            as_of=as_of,
+            known_at=known_at,
+            score_threshold=score_threshold,
+            evidence=evidence,
+        )
+        return retrieve.search(self.services, request)
+
+    def context(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        app_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        top_k: int = 30,
+        token_budget: int = 2000,
+        filters: Mapping[str, object] | None = None,
+        as_of: datetime | None = None,
+    ) -> str:
+        """Return what a search finds as text for a prompt: by entity, with times, fenced as data, within a token budget.
+
+        >>> _ = memory.add("I have two cats.", user_id="ann")
+        >>> "two cats" in memory.context("Which pets?", user_id="ann")
+        True
+        """
+        scope = self._scope(user_id, app_id, agent_id, session_id, need_user=False)
+        request = retrieve.Request(query=query, scope=scope, top_k=top_k, filters=filters, as_of=as_of)
+        return retrieve.context(self.services, request, token_budget=token_budget)
+
+    def get(self, memory_id: str) -> MemoryRecord:
+        """Return a memory's newest revision, archived ones too.
+
+        Raises:
+            NotFound: no such memory in this project.
+
+        >>> [found] = memory.add("I live in Rome.", user_id="ann").memory_ids
+        >>> memory.get(found).content
+        'I live in Rome.'
+        """
+        return retrieve.get(self.services, self._project, memory_id)
+
+    def evidence(self, memory_id: str) -> tuple[Message, ...]:
+        """Return the messages that support a memory, in order.
+
+        >>> [found] = memory.add("I live in Rome.", user_id="ann").memory_ids
+        >>> [message.content for message in memory.evidence(found)]
+        ['I live in Rome.']
+        """
+        return retrieve.evidence(self.services, self.get(memory_id))
+
+    def list(
+        self,
+        *,
+        user_id: str | None = None,
+        app_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        filters: Mapping[str, object] | None = None,
+        page: int = 1,
+        page_size: int = 20,
+        include_total: bool = False,
+    ) -> Page:
+        """Return one page of active memories, newest first; ``filters`` may ask for others by ``status``.
+
+        >>> _ = memory.add("I live in Rome.", user_id="ann")
+        >>> memory.list(user_id="ann", include_total=True).total
+        1
+        """
+        scope = self._scope(user_id, app_id, agent_id, session_id, need_user=False)
+        return retrieve.list_page(self.services, scope, filters, page=page, page_size=page_size, total=include_total)
+
+    def scroll(
+        self,
+        *,
+        user_id: str | None = None,
+        app_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        filters: Mapping[str, object] | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page:
+        """Return the next ``limit`` active memories after ``cursor``; all are seen once, also while others are added.
+
+        >>> _ = memory.add("I live in Rome.", user_id="ann")
+        >>> page = memory.scroll(user_id="ann")
+        >>> len(page.memories), page.next_cursor
+        (1, None)
+        """
+        scope = self._scope(user_id, app_id, agent_id, session_id, need_user=False)
+        return retrieve.scroll(self.services, scope, filters, limit=limit, cursor=cursor)
+
+    def history(self, memory_id: str) -> list[MemoryRecord]:
+        """Return all revisions of a memory, oldest first.
+
+        >>> [found] = memory.add("I live in Rome.", user_id="ann").memory_ids
+        >>> _ = memory.delete(found)
+        >>> [revision.status for revision in memory.history(found)]
+        ['active', 'archived']
+        """
+        return retrieve.history(self.services, self.get(memory_id))
+
+    def timeline(self, memory_id: str) -> list[MemoryRecord]:
+        """Return the memories of the same entity and property, in event time, superseded ones too.
+
+        >>> _ = memory.add("I work at Acme.", user_id="ann")
+        >>> [found] = memory.add("I work at Initech now.", user_id="ann").memory_ids[:1]
+        >>> [(claim.value, claim.status) for claim in memory.timeline(found)]
+        [('Acme', 'archived'), ('Initech', 'active')]
+        """
+        return retrieve.timeline(self.services, self.get(memory_id))
+
+    def changes(self, *, user_id: str | None = None, limit: int = 50) -> list[Change]:
+        """Return the newest changes of the project, or of one user in it.
+
+        >>> _ = memory.add("I live in Rome.", user_id="ann")
+        >>> [change.kind for change in memory.changes(user_id="ann")]
+        ['add']
+        """
+        scope = self._scope(user_id, None, None, None, need_user=False)
+        partition = scope.partition if user_id is not None else None
+        return self.services.ledger.changes(
+            partition=partition, project_id=scope.project_id, newest_first=True, limit=limit
+        )
+
+    # -- operating
+
+    def fold(self) -> FoldReport:
+        """Write the ledger's tail into the Parquet tables."""
+        return lifecycle.fold_now(self.services)
+
+    def maintain(self) -> MaintainReport:
+        """Fold, compact, vacuum, sweep what has expired, and verify."""
+        return maintain(self.services)
+
+    def rebuild_index(self, *, re_embed: bool = False) -> None:
+        """Build a new index beside the old one from the tables, then swap; searches go on meanwhile.
+
+        ``re_embed`` computes all vectors again, after the embedder was changed.
+        """
+        rebuild_index(self.services, re_embed=re_embed)
+
+    def status(self) -> Status:
+        """Return counts, lag, watermarks and what is not available.
+
+        >>> memory.status().last_seq
+        0
+        """
+        return status(self.services)
+
+    def verify(self) -> list[Finding]:
+        """Return where ledger, tables and index disagree; empty when all is well.
+
+        >>> memory.verify()
+        []
+        """
+        return verify(self.services)
+
+    def close(self) -> None:
+        """Fold (if the settings say so) and close; a second call does nothing."""
+        if not self.services.closed and self.services.settings.store.fold_on_close:
+            lifecycle.fold_if_free(self.services)
+        self.services.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def _project(self) -> str:
+        return self.services.settings.project_id
+
+    def _scope(
+        self,
+        user_id: str | None,
+        app_id: str | None,
+        agent_id: str | None,
+        session_id: str | None,
+        *,
+        need_user: bool = True,
+    ) -> Scope:
+        return Scope.of(
+            user_id,
+            project_id=self._project,
+            app_id=app_id,
+            agent_id=agent_id,
+            session_id=session_id,
+            need_user=need_user,
+        )
+
+
+def _threaded(
+    method: Callable[Concatenate[Memory, P], T],
+) -> Callable[Concatenate["AsyncMemory", P], Coroutine[Any, Any, T]]:
+    @functools.wraps(method)
+    async def call(self: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.to_thread(method, self.memory, *args, **kwargs)
+
+    return call
+
+
+class AsyncMemory:
+    """The same API for asyncio: each call runs in a worker thread, so the event loop never waits for the store.
+
+    Takes the arguments of :class:`Memory`; ``memory`` is the synchronous twin over the same store.
+
+    >>> import asyncio
+    >>> from mindmem import AsyncMemory
+    >>> async def main():
+    ...     async with AsyncMemory(tmp_home) as memory:
+    ...         await memory.add("I live in Oslo.", user_id="ann")
+    ...         return [hit.memory.value for hit in (await memory.search("Where do I live?", user_id="ann")).hits]
+    >>> asyncio.run(main())
+    ['Oslo']
+    """
+
+    def __init__(
+        self,
+        home: str | Path | None = None,
+        *,
+        project_id: str | None = None,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+        services: Services | None = None,
+    ) -> None:
+        self.memory = Memory(home, project_id=project_id, settings=settings, clock=clock, services=services)
+
+    add = _threaded(Memory.add)
+    enqueue = _threaded(Memory.enqueue)
+    process_pending = _threaded(Memory.process_pending)
+    update = _threaded(Memory.update)
+    delete = _threaded(Memory.delete)
+    delete_all = _threaded(Memory.delete_all)
+    undo = _threaded(Memory.undo)
+    search = _threaded(Memory.search)
+    context = _threaded(Memory.context)
+    get = _threaded(Memory.get)
+    evidence = _threaded(Memory.evidence)
+    list = _threaded(Memory.list)
+    scroll = _threaded(Memory.scroll)
+    history = _threaded(Memory.history)
+    timeline = _threaded(Memory.timeline)
+    changes = _threaded(Memory.changes)
+    fold = _threaded(Memory.fold)
+    maintain = _threaded(Memory.maintain)
+    rebuild_index = _threaded(Memory.rebuild_index)
+    status = _threaded(Memory.status)
+    verify = _threaded(Memory.verify)
+    close = _threaded(Memory.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _key(idempotency_key: str | None) -> str:
+    if idempotency_key is None:
+        return ""
+    if not isinstance(idempotency_key, str) or not idempotency_key.strip():
+        raise InvalidInput(
+            f"idempotency_key must be a text with at least one character, got {bounded(idempotency_key)}.",
+            field="idempotency_key",
+        )
+    return idempotency_key
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(asyncio.run, work).result()

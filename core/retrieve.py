@@ -1,0 +1,258 @@
+"""Reading: search, context, get, list, scroll, history, timeline, evidence."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+from mindmem.core.errors import InvalidInput, NotFound, StaleGeneration, bounded
+from mindmem.core.index.filters import All, Filter, Negation, Test, parse_filter
+from mindmem.core.index.port import SearchIndex
+from mindmem.core.records import Hit, Memory, Message, Page, Scope, SearchResult
+from mindmem.core.search.context import render
+from mindmem.core.search.run import SearchRequest, run_search
+from mindmem.core.services import Services
+
+__all__ = [
+    "Request",
+    "caught_up",
+    "context",
+    "evidence",
+    "get",
+    "history",
+    "list_page",
+    "scope_filter",
+    "scroll",
+    "search",
+    "timeline",
+]
+
+T = TypeVar("T")
+_MAX_PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One search as a caller states it (see ``Memory.search``)."""
+
+    query: str
+    scope: Scope
+    top_k: int = 10
+    filters: Mapping[str, object] | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    score_threshold: float | None = None
+    evidence: bool = False
+
+
+def caught_up(services: Services) -> None:
+    """Bring the index up to the ledger's newest change."""
+    services.projector.catch_up(None)
+
+
+def search(services: Services, request: Request) -> SearchResult:
+    """Find memories (see ``Memory.search``)."""
+    _check_times(request)
+    caught_up(services)
+    wider = request.as_of is not None or request.known_at is not None
+    found = _retrying(services, lambda index: run_search(index, services.embedder, _search_request(services, request, wider)))
+    hits = found.hits
+    if request.known_at is not None:
+        hits = _as_known(services, request, hits)
+    if request.as_of is not None:
+        hits = tuple(hit for hit in hits if _was_true(hit.memory, request.as_of))
+    hits = hits[: request.top_k]
+    if request.evidence:
+        hits = tuple(replace(hit, evidence=evidence(services, hit.memory)) for hit in hits)
+    return SearchResult(hits, (*services.notes, *found.notes))
+
+
+def context(services: Services, request: Request, *, token_budget: int) -> str:
+    """Render what a search finds for a prompt (see ``Memory.context``)."""
+    if not isinstance(token_budget, int) or token_budget < 1:
+        raise InvalidInput(f"token_budget must be a whole number from 1, got {bounded(token_budget)}.", field="token_budget")
+    return render(search(services, request), token_budget=token_budget)
+
+
+def get(services: Services, project_id: str, memory_id: str) -> Memory:
+    """Return a memory's newest revision, or raise NotFound."""
+    if not isinstance(memory_id, str) or not memory_id:
+        raise InvalidInput(f"memory_id must be a text such as 'mem_…', got {bounded(memory_id)}.", field="memory_id")
+    caught_up(services)
+    memory = _retrying(services, lambda index: index.get([memory_id])).get(memory_id)
+    if memory is None or memory.scope.project_id != project_id or memory.status == "erased":
+        raise NotFound(f"No memory {bounded(memory_id)} in project {project_id!r}.")
+    return memory
+
+
+def evidence(services: Services, memory: Memory) -> tuple[Message, ...]:
+    """Return the messages that support a memory, in the order of its sources."""
+    wanted = list(dict.fromkeys(source.message_id for source in memory.sources))
+    found = services.reader.messages(memory.scope.partition, wanted)
+    return tuple(found[message_id] for message_id in wanted if message_id in found)
+
+
+def list_page(
+    services: Services, scope: Scope, filters: Mapping[str, object] | None, *, page: int, page_size: int, total: bool
+) -> Page:
+    """Return one numbered page (see ``Memory.list``)."""
+    _check_count("page", page)
+    _check_count("page_size", page_size, _MAX_PAGE)
+    wanted = _listed(scope, filters)
+    caught_up(services)
+    cursor: str | None = None
+    for number in range(1, page + 1):
+        here = cursor
+        found = _retrying(services, lambda index, here=here: index.scan(scope.partition, wanted, cursor=here, limit=page_size))
+        cursor = found.cursor
+        if cursor is None and number < page:
+            found = replace(found, memories=())
+            break
+    count = _retrying(services, lambda index: index.count(scope.partition, wanted)) if total else None
+    return Page(found.memories, cursor, count)
+
+
+def scroll(
+    services: Services, scope: Scope, filters: Mapping[str, object] | None, *, limit: int, cursor: str | None
+) -> Page:
+    """Return the page after a cursor (see ``Memory.scroll``)."""
+    _check_count("limit", limit, _MAX_PAGE)
+    wanted = _listed(scope, filters)
+    caught_up(services)
+    found = _retrying(services, lambda index: index.scan(scope.partition, wanted, cursor=cursor, limit=limit))
+    return Page(found.memories, found.cursor)
+
+
+def history(services: Services, memory: Memory) -> list[Memory]:
+    """Return all revisions, oldest first."""
+    return services.reader.revisions(memory.memory_id, memory.scope.partition)
+
+
+def timeline(services: Services, memory: Memory) -> list[Memory]:
+    """Return the memories of the same entity and property, by event time, then when they were said, then recorded."""
+    if not memory.entity_id or not memory.property_name:
+        return [memory]
+    same = All(
+        (
+            Test("entity_id", "eq", memory.entity_id),
+            Test("property_name", "eq", memory.property_name),
+            *_ids(memory.scope.without_session()),
+        )
+    )
+    found: list[Memory] = []
+    cursor: str | None = None
+    while True:
+        here = cursor
+        page = _retrying(
+            services,
+            lambda index, here=here: index.scan(memory.scope.partition, same, order="id", cursor=here, limit=_MAX_PAGE),
+        )
+        found.extend(page.memories)
+        cursor = page.cursor
+        if cursor is None:
+            break
+    return sorted(found, key=_event_order)
+
+
+def scope_filter(scope: Scope, *, active: bool) -> All:
+    """Return the filter of a scope's app, agent and session, and of active memories."""
+    clauses: list[Filter] = list(_ids(scope))
+    if active:
+        clauses.append(Test("status", "eq", "active"))
+    return All(tuple(clauses))
+
+
+def _ids(scope: Scope) -> tuple[Filter, ...]:
+    given = {"app_id": scope.app_id, "agent_id": scope.agent_id, "session_id": scope.session_id}
+    return tuple(Test(name, "eq", value) for name, value in given.items() if value)
+
+
+def _listed(scope: Scope, filters: Mapping[str, object] | None) -> Filter:
+    given = parse_filter(filters)
+    clauses = scope_filter(scope, active=given is None or not _names(given, "status"))
+    return clauses if given is None else All((*clauses.clauses, given))
+
+
+def _names(given: Filter, field: str) -> bool:
+    if isinstance(given, Test):
+        return given.field == field
+    return any(_names(clause, field) for clause in given.clauses)
+
+
+def _search_request(services: Services, request: Request, wider: bool) -> SearchRequest:
+    now = services.clock.now()
+    given = parse_filter(request.filters)
+    at = request.as_of or now
+    clauses: list[Filter] = list(_ids(request.scope))
+    if given is not None:
+        clauses.append(given)
+    if not wider and (given is None or not _names(given, "status")):
+        clauses.append(Test("status", "eq", "active"))
+    if request.known_at is None:
+        clauses.append(All((Negation((Test("validate_to", "present"),)), Test("validate_to", "gt", at)), any_=True))
+    return SearchRequest(
+        query=request.query,
+        partition=request.scope.partition,
+        filter=All(tuple(clauses)),
+        top_k=min(100, request.top_k * 5) if wider else request.top_k,
+        now=now,
+        timezone=services.settings.timezone,
+        score_threshold=request.score_threshold,
+        settings=services.settings.search,
+    )
+
+
+def _as_known(services: Services, request: Request, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Put each hit back to the revision that stood at ``known_at``; what was not there or not active then is dropped."""
+    assert request.known_at is not None
+    kept: list[Hit] = []
+    for hit in hits:
+        revisions = services.reader.revisions(hit.memory.memory_id, hit.memory.scope.partition)
+        then = [one for one in revisions if one.recorded_at is not None and one.recorded_at <= request.known_at]
+        if not then:
+            continue
+        state = then[-1]
+        if state.status == "active" or (request.as_of is not None and state.status == "archived"):
+            kept.append(replace(hit, memory=state))
+    return tuple(kept)
+
+
+def _was_true(memory: Memory, at: datetime) -> bool:
+    began = memory.event_time
+    if began is not None and began > at:
+        return False
+    if memory.status == "active":
+        return memory.valid_to is None or memory.valid_to > at
+    # Archived with an end: superseded, so true until then. Archived without: taken out by somebody.
+    return "deleted" not in memory.flags and memory.valid_to is not None and memory.valid_to > at
+
+
+def _check_times(request: Request) -> None:
+    for name, value in (("as_of", request.as_of), ("known_at", request.known_at)):
+        if value is None:
+            continue
+        if not isinstance(value, datetime) or value.tzinfo is None:
+            raise InvalidInput(
+                f"{name} must be a datetime with a time zone, got {bounded(value)}: add tzinfo=timezone.utc.", field=name
+            )
+    _check_count("top_k", request.top_k, 100)
+
+
+def _check_count(name: str, value: int, most: int | None = None) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1 or (most is not None and value > most):
+        limit = "" if most is None else f" to {most}"
+        raise InvalidInput(f"{name} must be a whole number from 1{limit}, got {bounded(value)}.", field=name)
+
+
+def _event_order(memory: Memory) -> tuple[bool, float, float, int]:
+    event, said = memory.event_time, memory.observed_at
+    return (event is None, event.timestamp() if event else 0.0, said.timestamp() if said else 0.0, memory.seq)
+
+
+def _retrying(services: Services, read: Callable[[SearchIndex], T]) -> T:
+    """Read from the index, once more when its generation was swapped meanwhile."""
+    try:
+        return read(services.projector.index)
+    except StaleGeneration:
+        services.projector.catch_up(None)
+        return read(services.projector.index)

@@ -1,0 +1,140 @@
+"""The composition root: from settings to ledger, tables, index, embedder and reasoner."""
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mindmem.core.apply import Applier
+from mindmem.core.clock import Clock, SystemClock
+from mindmem.core.embed.port import Embedder
+from mindmem.core.errors import CorruptStore, MindMemError, StoreUnavailable
+from mindmem.core.index.projector import Projector
+from mindmem.core.ledger.port import Ledger
+from mindmem.core.reason.port import Reasoner
+from mindmem.core.settings import Settings
+
+from mindmem.core.tables.port import Tables
+from mindmem.core.tables.reader import Reader
+
+__all__ = ["Services", "open_services"]
+
+PROJECTIONS = ("index",)
+"""Watermarks that hold back pruning of the log."""
+
+
+@dataclass(slots=True)
+class Services:
+    """Everything that a run needs, built once; ``notes`` say what is not available and why."""
+
+    settings: Settings
+    clock: Clock
+    ledger: Ledger
+    tables: Tables
+    reader: Reader
+    projector: Projector
+    embedder: Embedder | None
+    reasoner: Reasoner
+    applier: Applier
+    notes: tuple[str, ...] = ()
+    closed: bool = False
+    guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def close(self) -> None:
+        """Close the index and the ledger; a second call does nothing."""
+        with self.guard:
+            if self.closed:
+                return
+            self.closed = True
+        self.projector.close()
+        self.ledger.close()
+
+
+def open_services(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    embedder: Embedder | None = None,
+    reasoner: Reasoner | None = None,
+) -> Services:
+    """Open or create the store that ``settings`` name.
+
+    Raises:
+        StoreUnavailable: a folder can't be made or written, or the store is of a newer version.
+        EmbedderMismatch: the index holds another embedder's vectors.
+        CorruptStore: the ledger is behind its tables (an old copy of it was put back).
+    """
+    from mindmem.core.ledger.sql import open_ledger
+    from mindmem.core.tables.delta import DeltaTables
+
+    home = _home(settings.home)
+    notes: list[str] = []
+    if embedder is None and settings.embedder == "bundled":
+        embedder, note = _bundled(settings.threads)
+        notes.extend(note)
+    ledger = open_ledger(
+        settings.store.ledger_url or f"sqlite:///{home / 'ledger.db'}", lock_timeout=settings.store.lock_timeout
+    )
+    try:
+        tables = DeltaTables(settings.store.tables_uri or str(home / "tables"), settings.store.storage_options)
+        _refuse_old_ledger(ledger, tables)
+        reader = Reader(ledger, tables)
+        projector = Projector(
+            ledger,
+            home / "index",
+            identity=None if embedder is None else embedder.identity,
+            cache_bytes=settings.store.cache_bytes,
+        )
+    except BaseException:
+        ledger.close()
+        raise
+    return Services(
+        settings=settings,
+        clock=clock or SystemClock(),
+        ledger=ledger,
+        tables=tables,
+        reader=reader,
+        projector=projector,
+        embedder=embedder,
+        reasoner=reasoner or rules_reasoner(),
+        applier=Applier(ledger, projector, embedder),
+        notes=tuple(notes),
+    )
+
+
+def rules_reasoner() -> Reasoner:
+    """Return the default reasoner: rules, no key, no network."""
+    from mindmem.core.reason.rules.extract import RulesExtractor
+    from mindmem.core.reason.rules.resolve import RulesResolver
+
+    return Reasoner(name="rules", version="1", extract=RulesExtractor(), resolve=RulesResolver())
+
+
+def _home(home: Path) -> Path:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"The home folder {str(home)!r} can't be made: {error.strerror}. Give another with home= or MINDMEM_HOME."
+        ) from error
+    return home
+
+
+def _bundled(threads: int) -> tuple[Embedder | None, list[str]]:
+    from mindmem.core.embed.bundled import load_bundled
+
+    try:
+        return load_bundled(threads), []
+    except MindMemError as error:
+        return None, [f"Search is lexical only: {error}"]
+
+
+def _refuse_old_ledger(ledger: Ledger, tables: Tables) -> None:
+    for table in tables.existing():
+        folded = tables.transaction_version(table, ledger.uuid)
+        if folded is not None and folded > ledger.last_seq():
+            raise CorruptStore(
+                f"The table {table!r} holds changes up to seq {folded}, the ledger only up to {ledger.last_seq()}: an old "
+                "copy of the ledger was put back. Restore the newest copy, or run: mindmem doctor --rebuild-ledger"
+            )
+
+
