@@ -1,0 +1,1 @@
+"""Benchmarks: retrieval quality on public data, and speed."""

@@ -1,0 +1,1 @@
+"""Interfaces for people and programs: the command line now, HTTP and MCP later."""

@@ -1,0 +1,86 @@
+"""``mindmem demo``: the story in the terminal, on a store that stays for looking at."""
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+import click
+from mindmem.core.clock import monotonic
+from mindmem.core.serve.console import Session, console, emit, with_session
+
+if TYPE_CHECKING:
+    from mindmem.core.serve.story import Story
+    from rich.console import Console
+
+__all__ = ["demo"]
+
+
+@click.command(short_help="Tell a short story from dialogue to evidence.")
+@with_session
+def demo(session: Session) -> None:
+    """Tell a short story: what was said, what is remembered, three answers, a correction, an undo.
+
+    Works on a new temporary store unless --home is given, and leaves it for looking at. Needs no key and no
+    network. JSON: {home, tables, seconds, said, memories, answers: [{question, result}], timeline, before_undo,
+    undone, after_undo}.
+    """
+    home = session.home or Path(tempfile.mkdtemp(prefix="mindmem-demo-"))
+    session = Session(home=home, project=session.project, as_json=session.as_json, debug=session.debug)
+    begun = monotonic()
+    from mindmem.core.serve import story
+
+    with session.memory(fold=True) as store:
+        told = story.play(store)
+    tables = session.settings().store.tables_uri or str(home.expanduser().absolute() / "tables")
+    seconds = monotonic() - begun
+    if session.as_json:
+        emit({
+            "home": home, "tables": tables, "seconds": round(seconds, 3), "said": story.SESSIONS,
+            "memories": told.memories, "answers": told.answers, "timeline": told.timeline,
+            "before_undo": told.before_undo, "undone": told.undone, "after_undo": told.after_undo,
+        })  # fmt: skip
+        return
+    _tell(told, home, tables, seconds)
+
+
+def _tell(told: "Story", home: Path, tables: str, seconds: float) -> None:
+    from mindmem.core.serve import render, story
+    from rich.text import Text
+
+    out, zone = console(), ZoneInfo(story.ZONE)
+    _heading(out, 1, "What was said")
+    stored = {message.timestamp: message.content for message in told.stored}
+    for session in story.SESSIONS:
+        out.print(f"Conversation “{session.session_id}”", style="dim")
+        for message in session.messages():
+            out.print(Text.assemble((f"{message['name']}  ", "bold"), message["content"]))
+    _heading(out, 2, "What is remembered")
+    out.print(render.memories(told.memories, zone, ids=False))
+    out.print(_counts(told))
+    _heading(out, 3, "Three questions, answered from memory")
+    for answer in told.answers:
+        out.print(Text(f"? {answer.question}", style="bold"))
+        for hit in answer.result.hits[:1]:
+            out.print(Text.assemble("= ", (hit.memory.content, "green"), (f"  ({hit.score:.2f})", "dim")))
+            out.print(Text.assemble("  ", render.facts(hit.memory, zone)))
+            for message in hit.evidence:
+                out.print(Text.assemble("  ", render.quote(message, zone)))
+        out.print()
+    _heading(out, 4, "A correction keeps the past")
+    out.print(render.timeline(told.timeline, zone))
+    _heading(out, 5, "A mistake is taken back")
+    out.print(f"Said in the wrong conversation: “{story.MISTAKE}”")
+    for when, result in (("before", told.before_undo), ("after", told.after_undo)):
+        found = result.hits[0].memory.content if result.hits else "nothing is remembered about that"
+        out.print(f"{when:>6} undo  ? {story.ASKED_TWICE}  = {found}")
+    _heading(out, 6, "Look further")
+    out.print(_farewell(home, tables), soft_wrap=True)
+    out.print(f"The story took {seconds:.1f} s.", style="dim")
+
+
+def _heading(out: "Console", number: int, title: str) -> None:
+    from rich.rule import Rule
+
+    out.print()
+    out.print(Rule(f"{number}. {title}", align="left", style="dim"))

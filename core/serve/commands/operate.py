@@ -1,0 +1,101 @@
+"""Commands that look after a store: status and doctor."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from mindmem.core.serve.console import Session, console, emit, plain, with_session
+
+if TYPE_CHECKING:
+    from mindmem.core.tables.verify import Finding
+
+__all__ = ["doctor", "status"]
+
+
+@click.command(short_help="Show counts, lag, embedder and sizes.")
+@with_session
+def status(session: Session) -> None:
+    """Show what the store holds and how far tables and index follow the ledger.
+
+    Lag is in changes: `lag_tables` are readable through MindMem but not yet in the Parquet files, `lag_index` not yet in
+    the index. JSON: the fields of the table, with `bytes` by folder, in one object.
+    """
+    with session.memory() as memory:
+        state = memory.status()
+    shown = plain(state)
+    assert isinstance(shown, dict)
+    shown["lag_tables"] = state.last_seq - state.folded_seq
+    shown["lag_index"] = state.last_seq - state.indexed_seq
+    shown["bytes"] = _sizes(session.settings().home)
+    if session.as_json:
+        emit(shown)
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in shown.items():
+        table.add_row(name.replace("_", " "), Text(_text(value)))
+    console().print(table)
+
+
+@click.command(short_help="Check that ledger, tables and index agree.")
+@click.option("--repair", is_flag=True, help="Fold, rebuild the index, and check again.")
+@click.option("--re-embed", is_flag=True, help="With --repair: compute all vectors again (after a change of embedder).")
+@with_session
+def doctor(session: Session, repair: bool, re_embed: bool) -> None:
+    """Check that ledger, tables and index agree, and say what does not. Exits with 1 while something is wrong.
+
+    The ledger is the truth: --repair brings the tables up to it and builds the index anew beside the old one.
+    JSON: {ok, repaired, findings}.
+    """
+    with session.memory() as memory:
+        findings = memory.verify()
+        repaired = repair and bool(findings or re_embed)
+        if repaired:
+            memory.fold()
+            memory.rebuild_index(re_embed=re_embed)
+            findings = memory.verify()
+    if session.as_json:
+        emit({"ok": not findings, "repaired": repaired, "findings": findings})
+    else:
+        _report(findings, repaired=repaired)
+    if findings:
+        click.get_current_context().exit(1)
+
+
+def _report(findings: "list[Finding]", *, repaired: bool) -> None:
+    out = console()
+    if repaired:
+        out.print("Folded the ledger into the tables and rebuilt the index.")
+    if not findings:
+        out.print("Ledger, tables and index agree.")
+        return
+    for finding in findings:
+        out.print(f"- {finding}")
+    if repaired:
+        out.print("Still wrong after the repair: keep a copy of the folder and report it.")
+    else:
+        out.print("Repair it with: mindmem doctor --repair")
+
+
+def _sizes(home: Path) -> dict[str, int]:
+    """Return bytes on disk by first folder or file of the home folder."""
+    return {
+        place.name: sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
+        if place.is_dir()
+        else place.stat().st_size
+        for place in sorted(home.iterdir())
+    }
+
+
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(
+            f"{name} {number:,}" if isinstance(number, int) else f"{name} {number}" for name, number in value.items()
+        )
+    if isinstance(value, list):
+        return "\n".join(map(str, value)) or "none"
+    return f"{value:,}" if isinstance(value, int) else str(value)
