@@ -50,7 +50,6 @@ def _tell(told: "Story", home: Path, tables: str, seconds: float) -> None:
 
     out, zone = console(), ZoneInfo(story.ZONE)
     _heading(out, 1, "What was said")
-    stored = {message.timestamp: message.content for message in told.stored}
     for session in story.SESSIONS:
         out.print(f"Conversation “{session.session_id}”", style="dim")
         for message in session.messages():
@@ -84,3 +83,27 @@ def _heading(out: "Console", number: int, title: str) -> None:
 
     out.print()
     out.print(Rule(f"{number}. {title}", align="left", style="dim"))
+
+
+def _counts(told: "Story") -> str:
+    messages = sum(receipt.counts.get("messages", 0) for receipt in told.receipts)
+    skipped = sum(receipt.counts.get("skipped", 0) for receipt in told.receipts)
+    return f"{messages} messages gave {len(told.memories)} memories; {skipped} carried nothing to remember."
+
+
+def _farewell(home: Path, tables: str) -> str:
+    return f"""The store stays in {home}
+
+  mindmem search "where does Mara live?" --home {home}
+  mindmem list --home {home}
+
+Its tables are Parquet; with Polars alone:
+
+  import polars as pl
+  pl.read_delta("{tables}/memories").sort("revision").unique("memory_id", keep="last")
+
+Flows, runs and artifacts in the Prefect UI, in two terminals:
+
+  prefect server start          (then open http://127.0.0.1:4200)
+  PREFECT_API_URL=http://127.0.0.1:4200/api mindmem maintain --home {home}
+"""

@@ -17,8 +17,8 @@ __all__ = ["doctor", "status"]
 def status(session: Session) -> None:
     """Show what the store holds and how far tables and index follow the ledger.
 
-    Lag is in changes: `lag_tables` are readable through MindMem but not yet in the Parquet files, `lag_index` not yet in
-    the index. JSON: the fields of the table, with `bytes` by folder, in one object.
+    Lag is in changes: `lag_tables` are readable through MindMem but not yet in the Parquet files, `lag_index` not
+    yet in the index. JSON: the fields of the table, with `bytes` by folder, in one object.
     """
     with session.memory() as memory:
         state = memory.status()
