@@ -44,7 +44,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class HeadMove:
-    """A head moves from ``expected`` (0: does not exist) to ``revision``; the commit refuses a head that stands elsewhere."""
+    """A head moves from ``expected`` (0: does not exist) to ``revision``; a commit refuses a head that stands elsewhere."""
 
     kind: HeadKind
     object_id: str
@@ -137,8 +137,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """The pin and the tail, read in one transaction: tables at ``versions`` (missing: no table yet) hold every row up to
-    ``pinned_seq``; ``tail`` holds the rows after it up to ``last_seq``, by table, stamped, in seq order."""
+    """The pin and the tail, read in one transaction: tables at ``versions`` (missing: no table yet) hold every row up
+    to ``pinned_seq``; ``tail`` holds the rows after it up to ``last_seq``, by table, stamped, in seq order."""
 
     versions: Mapping[str, int]
     pinned_seq: int

@@ -1,0 +1,289 @@
+"""The commit: one change as one transaction.
+
+Locks are taken in one order by every writer, so that two never wait for each other: the key, the fence's lease, the
+partitions (sorted), the heads (sorted), the pending add, and last the counter. The counter's row gives seq and time as
+the transaction's last act; its lock is held until COMMIT, so changes become visible in the order of their seq.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mindmem.core import failpoints
+from mindmem.core.errors import Conflict, InvalidInput, LeaseLost, ScopeChanged, StoreUnavailable, bounded
+from mindmem.core.ledger import schema
+from mindmem.core.ledger.codec import encode
+from mindmem.core.ledger.engine import Store
+from mindmem.core.ledger.leases import check_fence
+from mindmem.core.ledger.port import Draft, HeadKind, HeadMove, KeyRecord
+from mindmem.core.ledger.statements import change_of, change_values, chunks, upsert
+from mindmem.core.records import Change, Partition
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+__all__ = ["Commits", "Writing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A draft made ready outside of the transaction: its rows encoded, its moves and partitions in lock order."""
+
+    draft: Draft
+    rows: Mapping[str, tuple[int, bytes]]
+    moves: Sequence[HeadMove]
+    partitions: Sequence[Partition]
+
+    @classmethod
+    def of(cls, draft: Draft) -> "Writing":
+        """Check and encode a draft.
+
+        Raises:
+            InvalidInput: rows don't fit their table's contract, a head is moved twice or backwards, or an active
+                memory has no content hash.
+        """
+        moves = sorted(draft.heads, key=lambda move: (move.kind, move.object_id))
+        for place, move in enumerate(moves):
+            if place and (moves[place - 1].kind, moves[place - 1].object_id) == (move.kind, move.object_id):
+                raise InvalidInput(f"A change moves each head once, but {move.object_id!r} twice.", field="heads")
+            if not 0 <= move.expected < move.revision:
+                raise InvalidInput(
+                    f"Head {move.object_id!r} can't move from revision {move.expected} to {move.revision}: "
+                    "revisions grow, from 0 for what does not exist.",
+                    field="heads",
+                )
+            if move.kind == "memory" and move.status == "active" and not move.content_hash:
+                raise InvalidInput(f"The active memory {move.object_id!r} has no content hash.", field="heads")
+        partitions = {draft.scope.partition, *draft.base, *(move.partition for move in moves)}
+        return cls(draft, encode(draft.batches), moves, sorted(partitions))
+
+
+class Commits:
+    """The part of the ledger that writes changes."""
+
+    _store: Store
+
+    def commit(self, draft: Draft) -> Change:
+        """Write one change and return it with its seq and recorded_at.
+
+        The draft's own partition, those of ``base`` and those of its heads move by one version. A draft is known by
+        its key, without one by its change_id: committed before, it is answered with the change that is there.
+
+        Raises:
+            InvalidInput: the draft contradicts itself or a table's contract.
+            ScopeChanged: a partition's version, a head, or the uniqueness of an active claim no longer fits.
+            LeaseLost: the fence's lease isn't held any more, or the pending add in ``done`` has left the queue.
+            Conflict: the key was used for another request.
+            StoreBusy, StoreUnavailable: nothing was written, or the server went away and a repetition will tell.
+        """
+        writing = Writing.of(draft)
+        try:
+            change = self._store.attempt(lambda connection: _write(connection, writing))
+        except StoreUnavailable:
+            # The connection may have broken between the server's COMMIT and its answer.
+            found = self.change(draft.change_id)
+            if found is None:
+                raise
+            change = found
+        failpoints.reach("commit.durable")
+        return change
+
+    def by_key(self, project_id: str, key: str) -> KeyRecord | None:
+        """Return what was committed under an idempotency key."""
+        with self._store.read() as connection:
+            row = _key(connection, project_id, key)
+        return None if row is None else KeyRecord(row.key, row.digest, row.change_id, row.result)
+
+    def change(self, change_id: str) -> Change | None:
+        """Return one change; changes are never pruned from the ledger."""
+        with self._store.read() as connection:
+            return _change(connection, change_id)
+
+
+def _write(connection: Connection, writing: Writing) -> Change:
+    draft = writing.draft
+    failpoints.reach("commit.begun")
+    earlier = _claim_key(connection, draft) if draft.key else _change(connection, draft.change_id)
+    if earlier is not None:
+        return earlier
+    failpoints.reach("commit.key")
+    if draft.fence is not None:
+        check_fence(connection, draft.fence)
+    _check_partitions(connection, writing)
+    _write_rows(connection, writing)
+    failpoints.reach("commit.rows")
+    _move_partitions(connection, writing, _move_heads(connection, writing))
+    failpoints.reach("commit.heads")
+    if draft.done:
+        _finish_pending(connection, draft.done)
+    change = _number(connection, writing)
+    failpoints.reach("commit.seq")
+    return change
+
+
+def _claim_key(connection: Connection, draft: Draft) -> Change | None:
+    # On PostgreSQL the insert waits for another transaction that holds the same key; afterwards its row is visible.
+    claimed = connection.execute(
+        upsert(connection, schema.keys)
+        .values(
+            project_id=draft.scope.project_id,
+            key=draft.key,
+            digest=draft.digest,
+            change_id=draft.change_id,
+            result=draft.result,
+        )
+        .on_conflict_do_nothing()
+        .returning(schema.keys.c.change_id)
+    ).first()
+    if claimed is not None:
+        return None
+    row = _key(connection, draft.scope.project_id, draft.key)
+    if row is not None and row.digest != draft.digest:
+        raise Conflict(
+            f"The idempotency key {bounded(draft.key)} was used for another request (change {row.change_id}): "
+            "repeat that request unchanged, or give the new one a key of its own."
+        )
+    return None if row is None else _change(connection, row.change_id)
+
+
+def _key(connection: Connection, project_id: str, key: str) -> Row[tuple[object, ...]] | None:
+    return connection.execute(
+        select(schema.keys).where(schema.keys.c.project_id == project_id, schema.keys.c.key == key)
+    ).first()
+
+
+def _change(connection: Connection, change_id: str) -> Change | None:
+    row = connection.execute(select(schema.changes).where(schema.changes.c.change_id == change_id)).first()
+    return None if row is None else change_of(row)
+
+
+def _check_partitions(connection: Connection, writing: Writing) -> None:
+    table = schema.scopes
+    fresh = [
+        {"project_id": partition.project_id, "user_id": partition.user_id, "version": 0, "active": 0, "change_id": ""}
+        for partition in writing.partitions
+    ]
+    connection.execute(upsert(connection, table).on_conflict_do_nothing(), fresh)
+    versions: dict[Partition, int] = {}
+    for names in chunks(writing.partitions):
+        rows = connection.execute(
+            select(table.c.project_id, table.c.user_id, table.c.version)
+            .where(tuple_(table.c.project_id, table.c.user_id).in_(names))
+            .order_by(table.c.project_id, table.c.user_id)
+            .with_for_update()
+        )
+        versions.update({Partition(row.project_id, row.user_id): row.version for row in rows})
+    for partition, version in writing.draft.base.items():
+        if version is not None and versions[partition] != version:
+            raise ScopeChanged(
+                f"Partition {bounded(tuple(partition))} is at version {versions[partition]}, this change was decided "
+                f"on version {version}: decide again on its new state."
+            )
+
+
+def _write_rows(connection: Connection, writing: Writing) -> None:
+    if writing.rows:
+        connection.execute(
+            insert(schema.log),
+            [
+                {"change_id": writing.draft.change_id, "table_name": table, "n": count, "rows": rows}
+                for table, (count, rows) in writing.rows.items()
+            ],
+        )
+
+
+def _move_heads(connection: Connection, writing: Writing) -> Counter[Partition]:
+    """Move the heads; return by how much the number of active memories grows in each partition."""
+    table = schema.heads
+    growth: Counter[Partition] = Counter()
+    stand: dict[tuple[HeadKind, str], tuple[int, str]] = {}
+    places = [(move.kind, move.object_id) for move in writing.moves]
+    for some in chunks(places):
+        rows = connection.execute(
+            select(table.c.kind, table.c.object_id, table.c.revision, table.c.status)
+            .where(tuple_(table.c.kind, table.c.object_id).in_(some))
+            .order_by(table.c.kind, table.c.object_id)
+            .with_for_update()
+        )
+        stand.update({(row.kind, row.object_id): (row.revision, row.status) for row in rows})
+    for move in writing.moves:
+        revision, status = stand.get((move.kind, move.object_id), (0, ""))
+        if revision != move.expected:
+            raise ScopeChanged(
+                f"The {move.kind} {move.object_id!r} is at revision {revision}, this change was decided on revision "
+                f"{move.expected}: decide again on its new state."
+            )
+        if move.kind == "memory":
+            growth[move.partition] += (move.status == "active") - (status == "active")
+    # Old heads go first: within one change a claim may pass from one memory to another, in any direction.
+    for some in chunks(sorted(stand)):
+        connection.execute(delete(table).where(tuple_(table.c.kind, table.c.object_id).in_(some)))
+    if writing.moves:
+        try:
+            connection.execute(insert(table), [_head(move, writing.draft.change_id) for move in writing.moves])
+        except IntegrityError as error:
+            raise ScopeChanged(
+                f"A claim of change {writing.draft.change_id} is already held by another active memory of its scope: "
+                "decide again, so that it reinforces that memory."
+            ) from error
+    return growth
+
+
+def _head(move: HeadMove, change_id: str) -> dict[str, object]:
+    return {
+        "kind": move.kind,
+        "object_id": move.object_id,
+        "project_id": move.partition.project_id,
+        "user_id": move.partition.user_id,
+        "scope_key": move.scope_key,
+        "revision": move.revision,
+        "status": move.status,
+        "content_hash": move.content_hash,
+        "change_id": change_id,
+    }
+
+
+def _move_partitions(connection: Connection, writing: Writing, growth: Mapping[Partition, int]) -> None:
+    table = schema.scopes
+    connection.execute(
+        update(table)
+        .where(table.c.project_id == bindparam("project"), table.c.user_id == bindparam("user"))
+        .values(
+            version=table.c.version + 1,
+            active=table.c.active + bindparam("growth"),
+            change_id=writing.draft.change_id,
+        ),
+        [
+            {"project": partition.project_id, "user": partition.user_id, "growth": growth.get(partition, 0)}
+            for partition in writing.partitions
+        ],
+    )
+
+
+def _finish_pending(connection: Connection, add_id: str) -> None:
+    gone = connection.execute(delete(schema.pending).where(schema.pending.c.add_id == add_id))
+    if not gone.rowcount:
+        raise LeaseLost(f"The pending add {add_id!r} was completed or dropped by another worker; nothing was written.")
+
+
+def _number(connection: Connection, writing: Writing) -> Change:
+    draft, table = writing.draft, schema.counter
+    row = connection.execute(
+        update(table)
+        .values(seq=table.c.seq + 1, at=schema.later(table.c.at + 1, schema.database_now()))
+        .returning(table.c.seq, table.c.at)
+    ).one()
+    change = Change(
+        change_id=draft.change_id,
+        seq=row.seq,
+        kind=draft.kind,
+        scope=draft.scope,
+        actor=draft.actor,
+        reason=draft.reason,
+        run_id=draft.run_id,
+        recorded_at=schema.instant(row.at),
+        counts=dict(draft.counts),
+        undoes=draft.undoes,
+    )
+    size = sum(len(rows) for _, rows in writing.rows.values())
+    connection.execute(insert(schema.changes).values(change_values(change, size)))
+    return change

@@ -1,0 +1,85 @@
+"""The queue of pending adds: kept until their commit, given back by a crash."""
+
+from mindmem.core.ledger import schema
+from mindmem.core.ledger.engine import Store
+from mindmem.core.ledger.leases import span
+from mindmem.core.ledger.port import PendingAdd
+from mindmem.core.ledger.statements import scope_of, scope_values, upsert
+from mindmem.core.records import Scope
+from sqlalchemy import delete, func, select, update
+
+__all__ = ["Queue"]
+
+
+class Queue:
+    """The part of the ledger that keeps adds for later."""
+
+    _store: Store
+
+    def enqueue(self, add_id: str, scope: Scope, payload: str) -> None:
+        """Keep an add for later; a repeated add_id is ignored."""
+        with self._store.write() as connection:
+            connection.execute(
+                upsert(connection, schema.pending)
+                .values(
+                    add_id=add_id,
+                    **scope_values(scope),
+                    payload=payload,
+                    attempts=0,
+                    enqueued_at=schema.database_now(),
+                    due_at=0,
+                    owner="",
+                    last_error="",
+                )
+                .on_conflict_do_nothing()
+            )
+
+    def claim(self, limit: int, owner: str, seconds: float) -> list[PendingAdd]:
+        """Take up to ``limit`` waiting adds, oldest first, for ``seconds``; a crash gives them back."""
+        table = schema.pending
+        length = span(seconds, field="seconds")
+        with self._store.write() as connection:
+            rows = connection.execute(
+                select(table)
+                .where(table.c.due_at <= schema.database_now())
+                .order_by(table.c.place)
+                .limit(limit)
+                .with_for_update(skip_locked=True)
+            ).all()
+            if rows:
+                connection.execute(
+                    update(table)
+                    .where(table.c.place.in_([row.place for row in rows]))
+                    .values(due_at=schema.database_now() + length, attempts=table.c.attempts + 1, owner=owner)
+                )
+        return [
+            PendingAdd(
+                add_id=row.add_id,
+                scope=scope_of(row),
+                payload=row.payload,
+                attempts=row.attempts + 1,
+                enqueued_at=schema.instant(row.enqueued_at),
+                last_error=row.last_error,
+            )
+            for row in rows
+        ]
+
+    def requeue(self, add_id: str, error: str, delay_seconds: float = 0.0) -> None:
+        """Put a claimed add back with the reason; it can be claimed again after ``delay_seconds``."""
+        due = schema.database_now() + span(delay_seconds, field="delay_seconds")
+        with self._store.write() as connection:
+            connection.execute(
+                update(schema.pending)
+                .where(schema.pending.c.add_id == add_id)
+                .values(due_at=due, owner="", last_error=error)
+            )
+
+    def drop_pending(self, add_id: str) -> None:
+        """Take an add out of the queue (it was quarantined)."""
+        with self._store.write() as connection:
+            connection.execute(delete(schema.pending).where(schema.pending.c.add_id == add_id))
+
+    def pending(self) -> int:
+        """Return how many adds wait or are claimed."""
+        with self._store.read() as connection:
+            return connection.execute(select(func.count()).select_from(schema.pending)).scalar_one()

@@ -1,0 +1,133 @@
+"""The ledger over SQLAlchemy Core: one code for SQLite (default) and PostgreSQL (when several machines write).
+
+Each part of the port is a class of its own: commits, state, history, leases, queue, quarantine.
+"""
+
+import uuid as uuids
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, Final, Self
+
+from mindmem.core.errors import StoreUnavailable
+from mindmem.core.ledger import schema
+from mindmem.core.ledger.commit import Commits
+from mindmem.core.ledger.engine import Store
+from mindmem.core.ledger.history import History
+from mindmem.core.ledger.leases import Leases
+from mindmem.core.ledger.port import Head, KeyRecord, ScopeState
+from mindmem.core.ledger.quarantine import Quarantine
+from mindmem.core.ledger.queue import Queue
+from mindmem.core.ledger.restore import restore
+from mindmem.core.ledger.state import State
+from mindmem.core.records import Change, Partition
+from sqlalchemy import Connection, Row, insert, inspect, select, text
+
+__all__ = ["SqlLedger", "open_ledger"]
+
+_CREATION_LOCK: Final = 0x6D696E646D656D  # "mindmem": the advisory lock of PostgreSQL under which tables are made
+
+
+class SqlLedger(Commits, State, History, Leases, Queue, Quarantine):
+    """A ledger in a SQLite file or a PostgreSQL database; get one from :func:`open_ledger`.
+
+    One instance may be used from several threads. A forked child must open its own: in it every use of its parent's
+    raises StoreUnavailable. Closes as a context manager.
+    """
+
+    def __init__(self, store: Store, uuid: str) -> None:
+        self._store = store
+        self._uuid = uuid
+
+    @property
+    def uuid(self) -> str:
+        """Return the ledger's identity, fixed at creation; Delta's application transactions carry it."""
+        return self._uuid
+
+    def restore(
+        self,
+        *,
+        changes: Iterable[Change],
+        heads: Iterable[Head],
+        keys: Iterable[tuple[str, KeyRecord]],
+        states: Mapping[Partition, ScopeState],
+        pins: Mapping[str, int],
+        uuid: str,
+    ) -> None:
+        """Fill this empty ledger from what the tables hold; ``keys`` come with their project, ``pins`` are versions.
+
+        Afterwards the counter stands at the last change, which is also pinned and pruned to.
+
+        Raises:
+            Conflict: the ledger already holds changes.
+            CorruptStore: the changes have a gap, or a partition's last seq is not among them.
+        """
+        restore(self._store, changes=changes, heads=heads, keys=keys, states=states, pins=pins, uuid=uuid)
+        self._uuid = uuid
+
+    def close(self) -> None:
+        """Close all connections; later use raises StoreUnavailable."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_ledger(url: str, *, lock_timeout: float = 60.0) -> SqlLedger:
+    """Open the ledger at a SQLAlchemy URL, and create its tables if there are none.
+
+    Several processes may open a new one at once. A read-only ledger opens, and refuses writes.
+
+    Args:
+        url: ``sqlite:////path/to/ledger.db`` (its folder must exist) or ``postgresql://user@host/database``.
+        lock_timeout: seconds to wait for another writer before StoreBusy.
+
+    Raises:
+        InvalidInput: the URL is neither.
+        MissingExtra: PostgreSQL without psycopg.
+        StoreUnavailable: it can't be opened or created, or a newer MindMem wrote it.
+        StoreBusy: another process holds its write lock.
+    """
+    store = Store(url, lock_timeout)
+    try:
+        with store.read() as connection:
+            row = _identity(connection)
+        if row is None:
+            store.use_wal()
+            with store.write() as connection:
+                row = _create(connection, sqlite=store.sqlite)
+        if row.format > schema.FORMAT:
+            raise StoreUnavailable(
+                f"The ledger {store.name} has format {row.format}, this MindMem knows {schema.FORMAT}: upgrade it "
+                "(pip install -U mindmem)."
+            )
+    except BaseException:
+        store.close()
+        raise
+    return SqlLedger(store, row.uuid)
+
+
+def _identity(connection: Connection) -> Row[Any] | None:
+    if not inspect(connection).has_table(schema.store.name):
+        return None
+    return connection.execute(select(schema.store.c.uuid, schema.store.c.format)).first()
+
+
+def _create(connection: Connection, *, sqlite: bool) -> Row[Any]:
+    if not sqlite:
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATION_LOCK})
+    if _identity(connection) is None:
+        schema.METADATA.create_all(connection)
+        connection.execute(
+            insert(schema.store).values(
+                id=1, uuid=uuids.uuid4().hex, format=schema.FORMAT, pinned_seq=0, pruned_to=0, versions="{}"
+            )
+        )
+        connection.execute(insert(schema.counter).values(id=1, seq=0, at=0))
+    row = _identity(connection)
+    assert row is not None
+    return row
