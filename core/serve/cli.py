@@ -6,9 +6,10 @@ Commands register under ``mindmem.commands``; flows and deployments add theirs t
 import sys
 import traceback
 from importlib.metadata import EntryPoint, entry_points
+from typing import NoReturn
 
 import click
-from mindmem.core.errors import InvalidInput, MindMemError, NotFound
+from mindmem.core.errors import InvalidInput, MindMemError, MissingExtra, NotFound
 from mindmem.core.serve.console import Session, emit_error, global_options
 
 __all__ = ["EXIT_CODES", "Commands", "cli", "exit_code", "main"]
@@ -49,9 +50,10 @@ class Commands(click.Group):
         found = self._registered().get(cmd_name)
         if found is None:
             return None
-        command = found.load()
-        if not isinstance(command, click.Command):
-            raise TypeError(f"Entry point {found.value!r} of {GROUP!r} is not a click command.")
+        try:
+            command: click.Command = found.load()
+        except (ImportError, AttributeError) as error:
+            command = _broken(found, error)
         self.add_command(command, cmd_name)
         return command
 
@@ -73,7 +75,7 @@ class Commands(click.Group):
             self._fail(ctx, "internal", f"{type(error).__name__}: {error}. {hint}", 70)
 
     @staticmethod
-    def _fail(ctx: click.Context, code: str, message: str, status: int, *, transient: bool = False) -> None:
+    def _fail(ctx: click.Context, code: str, message: str, status: int, *, transient: bool = False) -> NoReturn:
         session = Session.of(ctx)
         if session.debug:
             traceback.print_exc()
@@ -83,6 +85,20 @@ class Commands(click.Group):
     @staticmethod
     def _registered() -> dict[str, EntryPoint]:
         return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def _broken(point: EntryPoint, error: Exception) -> click.Command:
+    """Return a command that says why it can't be loaded, so that one broken plugin doesn't take the others along."""
+
+    @click.command(
+        point.name, short_help=f"(can't be loaded: {error})", context_settings={"ignore_unknown_options": True}
+    )
+    @click.argument("arguments", nargs=-1)
+    def explain(arguments: tuple[str, ...]) -> None:  # noqa: ARG001 (whatever was given)
+        """Say why this command can't be loaded."""
+        raise MissingExtra(f"The command {point.name!r} ({point.value}) can't be loaded: {error}.")
+
+    return explain
 
 
 @click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

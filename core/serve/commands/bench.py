@@ -28,12 +28,12 @@ def speed(session: Session, sizes: str | None, full: bool, seed: int, out: Path 
     JSON: {benchmark, command, seed, versions, machine, figures..., rows: [...]}; times end in _ms, sizes in _bytes.
     """
     from mindmem.core.bench import speed as measure
-    from mindmem.core.bench.results import show, write
+    from mindmem.core.bench.results import report, write
 
-    chosen = measure.parse_sizes(sizes, full=full)
-    results = measure.run(chosen, seed=seed, progress=not session.as_json)
-    write(results, out or Path("bench-results") / "speed")
+    results = measure.run(measure.plan(sizes, full=full), seed=seed)
+    folder = write(results, out or Path("bench-results") / "speed")
     if session.as_json:
-        emit(results)
+        emit(results.document())
     else:
-        show(results)
+        click.echo(report(results))
+        click.echo(f"\nResults: {folder}")

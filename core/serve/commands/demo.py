@@ -52,8 +52,8 @@ def _tell(told: "Story", home: Path, tables: str, seconds: float) -> None:
     _heading(out, 1, "What was said")
     for session in story.SESSIONS:
         out.print(f"Conversation “{session.session_id}”", style="dim")
-        for message in session.messages():
-            out.print(Text.assemble((f"{message['name']}  ", "bold"), message["content"]))
+        for name, _, words in session.lines:
+            out.print(Text.assemble((f"{name}  ", "bold"), words))
     _heading(out, 2, "What is remembered")
     out.print(render.memories(told.memories, zone, ids=False))
     out.print(_counts(told))
