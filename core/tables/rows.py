@@ -12,6 +12,7 @@ from mindmem.core.records import Change, Edge, Entity, Memory, Message, Scope, S
 from mindmem.core.tables.contracts import CONTRACTS, body
 
 __all__ = [
+    "change_of",
     "changes_table",
     "edges_table",
     "embedding_of",
@@ -261,3 +262,19 @@ def changes_table(changes: Iterable[Change]) -> pa.Table:
         for change in changes
     ]
     return pa.Table.from_pylist(rows, schema=CONTRACTS["changes"])
+
+
+def change_of(row: Row) -> Change:
+    """Return the change of a row."""
+    return Change(
+        change_id=row["change_id"],
+        seq=row["seq"],
+        kind=row["kind"],
+        scope=scope_of(row),
+        actor=row["actor"],
+        reason=row["reason"],
+        run_id=row["run_id"],
+        recorded_at=row["recorded_at"],
+        counts=json.loads(row["counts"]),
+        undoes=row["undoes"],
+    )

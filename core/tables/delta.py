@@ -1,0 +1,308 @@
+"""The Tables port on Delta Lake, in a local folder or any object store that ``deltalake`` can reach.
+
+Data files are written and fsynced before the log entry that names them; ``sync`` does the same for the log entries,
+because delta-rs never calls fsync. Object stores acknowledge only what is durable.
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import polars as pl
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Transaction
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.fs import DeltaStorageHandler
+from deltalake.transaction import AddAction, RemoveAction
+from mindmem.core.clock import SystemClock
+from mindmem.core.errors import CorruptStore, StoreBusy, StoreUnavailable, bounded
+from mindmem.core.tables import durable
+from mindmem.core.tables.contracts import CONTRACTS, TABLES
+from mindmem.core.tables.layout import KEYS, arrange, statistics, statistics_columns, write_parquet
+from mindmem.core.tables.port import Where
+from pyarrow.fs import PyFileSystem
+
+__all__ = ["DeltaTables"]
+
+_ATTEMPTS: Final = 5
+_KEPT_VERSIONS: Final = 3
+_TIERS: Final = (1 << 20, 8 << 20, 64 << 20)
+"""Upper sizes in bytes of the tiers; files of the last size and above are never merged again."""
+_TIER_FILES: Final = 8
+"""A tier is merged when it holds so many files: each row is rewritten about once a tier."""
+# Old log entries are dropped by vacuum, after the newest checkpoint was made durable.
+_HOOKS: Final = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """One data file of a version: its path below the table, bytes, highest seq, and bounds by id column."""
+
+    path: str
+    size: int
+    last_seq: int
+    bounds: Mapping[str, tuple[str, str]]
+
+    def may_hold(self, where: Where) -> bool:
+        """Return False only when no row of the file can fit ``where``."""
+        return all(
+            any(self.bounds[name][0] <= value <= self.bounds[name][1] for value in values)
+            for name, values in where.items()
+            if name in self.bounds
+        )
+
+
+class DeltaTables:
+    """Delta tables below ``uri``, one folder each; ``storage_options`` go to the object store as they are."""
+
+    def __init__(self, uri: str | Path, storage_options: Mapping[str, str] | None = None) -> None:
+        text = str(uri)
+        self._options = dict(storage_options or {})
+        self._folder: Path | None = None
+        if "://" not in text:
+            self._folder = Path(text).expanduser().absolute()
+        elif text.startswith("file://"):
+            self._folder = Path(unquote(urlsplit(text).path))
+        self._uri = str(self._folder) if self._folder else text.rstrip("/")
+        self._files: dict[tuple[str, int], tuple[_File, ...]] = {}
+
+    @property
+    def uri(self) -> str:
+        """Return the folder or object-store URI of the tables."""
+        return self._uri
+
+    def location(self, table: str) -> str:
+        """Return the folder or URI of one table."""
+        return f"{self._uri}/{table}"
+
+    def exists(self, table: str) -> bool:
+        """Return whether the table was ever written."""
+        return self._open(table, files=False) is not None
+
+    def existing(self) -> list[str]:
+        """Return the names of the tables that exist, in the order of the contracts."""
+        return [table for table in TABLES if self.exists(table)]
+
+    def version(self, table: str) -> int:
+        """Return the newest version, -1 if the table doesn't exist."""
+        delta = self._open(table, files=False)
+        return -1 if delta is None else delta.version()
+
+    def transaction_version(self, table: str, app_id: str) -> int:
+        """Return the highest seq that was appended under ``app_id``, 0 if none."""
+        delta = self._open(table, files=False)
+        return 0 if delta is None else delta.transaction_version(app_id) or 0
+
+    def last_seq(self, table: str) -> int:
+        """Return the highest seq that the newest version holds, whoever appended it, 0 if none."""
+        with self._storage(table):
+            return max((file.last_seq for file in self._files_of(table, self.version(table))), default=0)
+
+    def append(self, table: str, rows: pa.Table, *, app_id: str, seq: int) -> int:
+        """Append the stamped rows up to ``seq`` exactly once and return the version that holds them."""
+        with self._storage(table):
+            for _ in range(_ATTEMPTS):
+                delta = self._open(table) or self._create(table)
+                done = delta.transaction_version(app_id) or 0
+                if done >= seq:
+                    return delta.version()
+                fresh = rows.filter(pa.compute.greater(rows.column("seq"), done)) if done else rows
+                if not fresh.num_rows:
+                    return delta.version()
+                add = self._write(table, arrange(table, fresh), data_change=True)
+                # A conflict means that somebody else appended: what they did is read again, never guessed.
+                with suppress(CommitFailedError):
+                    return self._commit(delta, [add], [Transaction(app_id, seq)])
+        raise StoreBusy(
+            f"Table {table!r} at {self.location(table)!r} was changed by others during {_ATTEMPTS} attempts to append: "
+            "let only one ledger fold into these tables, then fold again."
+        )
+
+    def sync(self, table: str, after: int) -> None:
+        """Make everything written by the versions above ``after`` survive a loss of power."""
+        if self._folder is not None:
+            with self._storage(table):
+                durable.sync_log(self._folder / table, after)
+
+    def heal(self, table: str, above: int) -> int:
+        """Drop what a loss of power left torn in versions above ``above``; return how many versions were dropped."""
+        if self._folder is None:
+            return 0
+        with self._storage(table):
+            return durable.drop_torn(self._folder / table, above)
+
+    def scan(self, table: str, version: int | None = None, where: Where | None = None) -> pl.LazyFrame:
+        """Return the rows of a version (None: the newest) that fit ``where``, by the table's contract."""
+        with self._storage(table):
+            if version is None:
+                version = self.version(table)
+            files = [file for file in self._files_of(table, version) if file.may_hold(where or {})]
+            frame = self._read(table, files)
+        for name, values in (where or {}).items():
+            frame = frame.filter(pl.col(name) == values[0] if len(values) == 1 else pl.col(name).is_in(list(values)))
+        return frame
+
+    def compact(self, table: str) -> int:
+        """Merge small files of like size into larger sorted ones; return how many files went away."""
+        gone = 0
+        with self._storage(table):
+            while group := _mergeable(self._files_of(table, self.version(table))):
+                delta = self._open(table)
+                if delta is None:
+                    break
+                rows = self._read(table, group).collect().to_arrow(compat_level=pl.CompatLevel.oldest())
+                add = self._write(table, arrange(table, rows), data_change=False)
+                self._commit(delta, [add, *_removals(group, data_change=False)])
+                gone += len(group) - 1
+        return gone
+
+    def vacuum(self, table: str, *, keep_hours: float, keep_versions: Sequence[int]) -> int:
+        """Delete files that no version younger than ``keep_hours`` and none of ``keep_versions`` needs."""
+        with self._storage(table):
+            delta = self._open(table)
+            if delta is None:
+                return 0
+            gone = delta.vacuum(
+                retention_hours=int(keep_hours), dry_run=False, enforce_retention_duration=False, full=True,
+                keep_versions=sorted({delta.version(), *keep_versions}), post_commithook_properties=_HOOKS,
+            )  # fmt: skip
+            delta.create_checkpoint()
+            self.sync(table, after=-1)
+            delta.cleanup_metadata()
+        return len(gone)
+
+    def discard_after(self, table: str, seq: int) -> int:
+        """Take out the rows with a higher seq, left by a fold that never ended; return how many."""
+        with self._storage(table):
+            delta = self._open(table)
+            if delta is None:
+                return 0
+            newest = delta.version()
+            result = delta.delete(f"seq > {int(seq)}", post_commithook_properties=_HOOKS)
+            if self._folder is not None:
+                for file in self._files_of(table, delta.version()):
+                    durable.sync_file(self._folder / table / file.path)
+            self.sync(table, after=newest)
+        return int(result.get("num_deleted_rows") or 0)
+
+    # -- below: one table's files and log
+
+    def _open(self, table: str, version: int | None = None, *, files: bool = True) -> DeltaTable | None:
+        if self._folder is not None and not (self._folder / table / "_delta_log").is_dir():
+            return None
+        try:
+            return DeltaTable(
+                self.location(table), version, storage_options=self._options or None, without_files=not files
+            )
+        except TableNotFoundError:
+            return None
+        except (DeltaError, OSError) as error:
+            raise StoreUnavailable(self._trouble(table, error)) from error
+
+    def _create(self, table: str) -> DeltaTable:
+        if self._folder is not None:
+            (self._folder / table).mkdir(parents=True, exist_ok=True)
+        return DeltaTable.create(
+            self.location(table),
+            CONTRACTS[table],
+            mode="ignore",
+            name=table,
+            configuration={"delta.dataSkippingStatsColumns": ",".join(statistics_columns(table))},
+            storage_options=self._options or None,
+        )
+
+    def _write(self, table: str, rows: pa.Table, *, data_change: bool) -> AddAction:
+        """Write one durable data file that no log entry names yet."""
+        path = f"part-{uuid.uuid4()}.zstd.parquet"
+        store = PyFileSystem(DeltaStorageHandler(self.location(table), self._options or None))
+        with store.open_output_stream(path) as sink:
+            write_parquet(table, rows, sink)
+        if self._folder is not None:
+            durable.sync_file(self._folder / table / path)
+            durable.sync_file(self._folder / table)
+        size = store.get_file_info(path).size
+        return AddAction(path, size, {}, _now(), data_change, statistics(table, rows))
+
+    def _commit(
+        self, delta: DeltaTable, actions: Sequence[AddAction | RemoveAction], marks: Sequence[Transaction] = ()
+    ) -> int:
+        delta.create_write_transaction(
+            list(actions), mode="append", schema=delta.schema(),
+            commit_properties=CommitProperties(max_commit_retries=0, app_transactions=list(marks)),
+            post_commithook_properties=_HOOKS,
+        )  # fmt: skip
+        delta.update_incremental()
+        return delta.version()
+
+    def _files_of(self, table: str, version: int) -> tuple[_File, ...]:
+        if version < 0:
+            return ()
+        known = self._files.get((table, version))
+        if known is None:
+            delta = self._open(table, version)
+            if delta is None:
+                raise CorruptStore(f"Table {table!r} at {self.location(table)!r} has no version {version}.")
+            rows = pa.table(delta.get_add_actions(flatten=True)).to_pylist()
+            known = tuple(
+                _File(unquote(row["path"]), row["size_bytes"], row["max.seq"], _bounds(table, row)) for row in rows
+            )
+            for old in sorted(key for key in self._files if key[0] == table)[: -_KEPT_VERSIONS + 1]:
+                self._files.pop(old, None)
+            self._files[table, version] = known
+        return known
+
+    def _read(self, table: str, files: Sequence[_File]) -> pl.LazyFrame:
+        empty = pl.from_arrow(CONTRACTS[table].empty_table())
+        assert isinstance(empty, pl.DataFrame)
+        if not files:
+            return empty.lazy()
+        return pl.scan_parquet(
+            [f"{self.location(table)}/{file.path}" for file in files], glob=False, hive_partitioning=False,
+            schema=empty.schema, storage_options=self._options or None,
+        )  # fmt: skip
+
+    @contextmanager
+    def _storage(self, table: str) -> Iterator[None]:
+        try:
+            yield
+        except (DeltaError, OSError, pl.exceptions.ComputeError) as error:
+            raise StoreUnavailable(self._trouble(table, error)) from error
+
+    def _trouble(self, table: str, error: Exception) -> str:
+        return (
+            f"Table {table!r} at {self.location(table)!r} can't be read or written: {bounded(str(error), 300)}. "
+            "Check that the place exists, may be written and has free space; nothing that was folded is lost."
+        )
+
+
+def _now() -> int:
+    """Return milliseconds since 1970 for Delta's own bookkeeping; no record depends on it."""
+    return int(SystemClock().now().timestamp() * 1000)
+
+
+def _bounds(table: str, row: Mapping[str, object]) -> dict[str, tuple[str, str]]:
+    names = ("project_id", "user_id", "session_id", KEYS[table])
+    found = {name: (row.get(f"min.{name}"), row.get(f"max.{name}")) for name in names}
+    return {name: (low, high) for name, (low, high) in found.items() if isinstance(low, str) and isinstance(high, str)}
+
+
+def _mergeable(files: Sequence[_File]) -> list[_File]:
+    """Return the files of the lowest tier that is full, oldest paths first; at most one largest file's worth."""
+    floor = 0
+    for ceiling in _TIERS:
+        tier = sorted((file for file in files if floor <= file.size < ceiling), key=lambda file: (file.size, file.path))
+        floor = ceiling
+        if len(tier) >= _TIER_FILES:
+            group: list[_File] = []
+            while tier and sum(file.size for file in group) + tier[0].size <= _TIERS[-1]:
+                group.append(tier.pop(0))
+            return group
+    return []
+
+
+def _removals(files: Sequence[_File], *, data_change: bool) -> list[RemoveAction]:
+    return [RemoveAction(file.path, data_change, _now(), file.size, {}) for file in files]
