@@ -30,7 +30,7 @@ def speed(session: Session, sizes: str | None, full: bool, seed: int, out: Path 
     from mindmem.core.bench import speed as measure
     from mindmem.core.bench.results import report, write
 
-    results = measure.run(measure.plan(sizes, full=full), seed=seed)
+    results = measure.run(measure.plan(sizes, full=full), seed=seed, say=lambda what: click.echo(f"… {what}", err=True))
     folder = write(results, out or Path("bench-results") / "speed")
     if session.as_json:
         emit(results.document())

@@ -1,0 +1,297 @@
+"""Speed: ingest and add times, search times by size, opening, memory and disk, on temporary stores.
+
+Texts and vectors are generated (see ``generate``). Stores of one user are filled through the same commit as any add,
+with ready vectors, so that adds and openings are measured on real stores. The large stores of many users are filled
+through the index's ``apply``, and searched there.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from mindmem.core.bench.generate import Generator
+from mindmem.core.bench.results import Results
+from mindmem.core.clock import monotonic
+from mindmem.core.embed.port import Embedder, EmbedderIdentity, Embedding
+from mindmem.core.errors import InvalidInput, bounded
+
+if TYPE_CHECKING:
+    from mindmem.core.memory import Memory
+    from mindmem.core.services import Services
+
+__all__ = ["SpeedPlan", "plan", "run"]
+
+_BATCH: Final = 1000
+_PER_USER: Final = 1000
+"""Memories of each user in the stores of many users."""
+_RECORDED: Final = datetime(2024, 6, 1, tzinfo=UTC)
+_WITHOUT_EMBEDDER: Final = EmbedderIdentity("none", "0", 0)
+_COLUMNS: Final = ("part", "memories", "users", "p50_ms", "p95_ms", "cold_ms", "disk_bytes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedPlan:
+    """What to measure: messages to ingest, single adds, queries a size, memories of one user, memories in all."""
+
+    messages: int = 400
+    adds: int = 40
+    queries: int = 100
+    user_sizes: tuple[int, ...] = (1_000, 10_000)
+    total_sizes: tuple[int, ...] = (20_000,)
+
+
+FULL: Final = SpeedPlan(
+    messages=5_000,
+    adds=200,
+    queries=200,
+    user_sizes=(1_000, 10_000, 50_000, 100_000),
+    total_sizes=(100_000, 1_000_000),
+)
+
+
+def plan(sizes: str | None, *, full: bool) -> SpeedPlan:
+    """Return the quick or the full plan, or the quick one with the sizes of one user given as ``1000,5000``.
+
+    Raises:
+        InvalidInput: a size is not a positive number.
+    """
+    if sizes is None:
+        return FULL if full else SpeedPlan()
+    try:
+        numbers = tuple(int(size) for size in sizes.split(","))
+    except ValueError as error:
+        raise InvalidInput(f"--sizes expects numbers such as 1000,10000, got {bounded(sizes)}.") from error
+    if min(numbers) < 1:
+        raise InvalidInput(f"--sizes expects numbers of at least 1, got {bounded(sizes)}.")
+    return SpeedPlan(user_sizes=numbers, total_sizes=FULL.total_sizes if full else ())
+
+
+def run(chosen: SpeedPlan, *, seed: int, say: Callable[[str], None] = lambda _: None) -> Results:
+    """Measure everything in the plan and return figures and rows; ``say`` is told what is being done.
+
+    Search times of rows named ``search_index`` are without the query's embedding, which rows named ``embed_query``
+    hold; those of ``search`` are whole calls of ``Memory.search``.
+    """
+    rows: list[dict[str, object]] = []
+    with tempfile.TemporaryDirectory(prefix="mindmem-speed-") as folder:
+        place = Path(folder)
+        say(f"ingest of {chosen.messages:,} messages")
+        figures = _ingest(place / "ingest", chosen, Generator(seed))
+        for size in chosen.user_sizes:
+            say(f"one user with {size:,} memories")
+            rows += _one_user(place / f"user-{size}", size, chosen, Generator(seed))
+        for size in chosen.total_sizes:
+            say(f"{size:,} memories of {max(size // _PER_USER, 1):,} users")
+            rows.append(_many_users(place / f"all-{size}", size, chosen, Generator(seed)))
+    for part in ("add", "add_embedding", "search", "search_index", "embed_query", "open"):
+        figures[f"{part}_p50_ms_by_size"] = {
+            str(row["memories"]): row["p50_ms"] for row in rows if row["part"] == part and row["users"] == 1
+        }
+    figures["search_index_p50_ms_by_total"] = {
+        str(row["memories"]): row["p50_ms"] for row in rows if row["part"] == "search_all"
+    }
+    figures["rss_bytes"] = _peak_rss()
+    figures["filled"] = "one user: by commits with ready vectors; in all: by the index's apply"
+    command = f"mindmem bench speed --sizes {','.join(map(str, chosen.user_sizes))} --seed {seed}"
+    return Results(benchmark="speed", command=command, seed=seed, figures=figures, rows=rows, table=_COLUMNS)
+
+
+class _Timed:
+    """An embedder that adds up the time that it takes."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self.seconds = 0.0
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        return self._inner.identity
+
+    def embed(self, texts: Sequence[str], kind: Literal["document", "query"] = "document") -> list[Embedding]:
+        begun = monotonic()
+        try:
+            return self._inner.embed(texts, kind)
+        finally:
+            self.seconds += monotonic() - begun
+
+
+def _ingest(home: Path, chosen: SpeedPlan, generator: Generator) -> dict[str, object]:
+    """Add conversations of 50 messages and return messages a second, and how many of them became memories."""
+    from mindmem.core.memory import Memory
+
+    texts = list(generator.texts(chosen.messages))
+    services, timed = _open(home)
+    with Memory(services=services) as memory:
+        begun, written = monotonic(), 0
+        for place in range(0, len(texts), 50):
+            messages = [
+                {"role": "user", "name": text.speaker, "content": text.words, "timestamp": text.at}
+                for text in texts[place : place + 50]
+            ]
+            written += len(memory.add(messages, user_id="u", session_id=f"s{place}").actions)
+        seconds = monotonic() - begun
+        folding = monotonic()
+        memory.fold()
+        folded = monotonic() - folding
+    return {
+        "ingest_messages": len(texts),
+        "ingest_memories": written,
+        "ingest_messages_per_s": round(len(texts) / seconds, 1),
+        "ingest_embedding_share": round(timed.seconds / seconds, 3) if timed else 0.0,
+        "fold_ms": round(folded * 1000, 1),
+        "ingest_disk_bytes": _disk(home),
+    }
+
+
+def _one_user(home: Path, size: int, chosen: SpeedPlan, generator: Generator) -> Iterator[dict[str, object]]:
+    """Fill a store of one user, then yield a row for filling, adding, searching and opening it."""
+    from mindmem.core.memory import Memory
+
+    services, timed = _open(home)
+    base = {"memories": size, "users": 1}
+    with Memory(services=services) as memory:
+        begun = monotonic()
+        _fill(memory, size, generator, timed.identity if timed else _WITHOUT_EMBEDDER)
+        fill_s = monotonic() - begun
+        adds, embeds = [], []
+        for text in generator.texts(chosen.adds):
+            before, begun = timed.seconds if timed else 0.0, monotonic()
+            memory.add([{"role": "user", "name": text.speaker, "content": text.words}], user_id="u")
+            adds.append(monotonic() - begun)
+            embeds.append(timed.seconds - before if timed else 0.0)
+    yield {"part": "fill", **base, "seconds": round(fill_s, 2), "disk_bytes": _disk(home)}
+    yield {"part": "add", **base, **_spread(adds)}
+    yield {"part": "add_embedding", **base, **_spread(embeds)}
+    opened = [_opening(home, generator.query()) for _ in range(3)]
+    answered = sorted(row["open_ms"] + row["first_query_ms"] for row in opened)
+    yield {"part": "open", **base, "p50_ms": answered[1], "p95_ms": answered[-1], **opened[0]}
+    services, timed = _open(home)
+    with Memory(services=services) as memory:
+        yield {"part": "search_index", **base, **_index_times(memory, ["u"], chosen.queries, generator)}
+        times, embeds = [], []
+        for _ in range(chosen.queries):
+            query, before, begun = generator.query(), timed.seconds if timed else 0.0, monotonic()
+            memory.search(query, user_id="u")
+            times.append(monotonic() - begun)
+            embeds.append(timed.seconds - before if timed else 0.0)
+        yield {"part": "search", **base, **_spread(times)}
+        yield {"part": "embed_query", **base, **_spread(embeds)}
+
+
+def _many_users(home: Path, size: int, chosen: SpeedPlan, generator: Generator) -> dict[str, object]:
+    """Fill an index with 1,000 memories a user and return the row of searching one user's."""
+    from mindmem.core.index.documents import document
+    from mindmem.core.memory import Memory
+    from mindmem.core.records import Scope
+
+    services, timed = _open(home)
+    identity = timed.identity if timed else _WITHOUT_EMBEDDER
+    users = max(size // _PER_USER, 1)
+    with Memory(services=services) as memory:
+        index = memory.services.projector.index
+        begun = monotonic()
+        for number in range(users):
+            scope = Scope(user_id=f"u{number}")
+            embeddings = generator.embeddings(_PER_USER, identity) if timed else [None] * _PER_USER
+            documents = [document(generator.memory(scope), _RECORDED, embedding) for embedding in embeddings]
+            index.apply(documents, watermark=number + 1)
+        fill_s = monotonic() - begun
+        chosen_users = [f"u{generator.pick(users)}" for _ in range(20)]
+        times = _index_times(memory, chosen_users, chosen.queries, generator)
+        disk = _disk(home)
+    row = {"part": "search_all", "memories": users * _PER_USER, "users": users, "fill_s": round(fill_s, 2)}
+    return {**row, **times, "disk_bytes": disk}
+
+
+def _open(home: Path) -> "tuple[Services, _Timed | None]":
+    """Open a store whose embedder is timed, without a fold at the end."""
+    from mindmem.core.services import open_services
+    from mindmem.core.settings import Settings
+
+    settings = Settings.load(home=home)
+    settings = settings.model_copy(update={"store": settings.store.model_copy(update={"fold_on_close": False})})
+    services = open_services(settings)
+    if services.embedder is None:
+        return services, None
+    timed = _Timed(services.embedder)
+    services.close()
+    return open_services(settings, embedder=timed), timed
+
+
+def _fill(memory: "Memory", size: int, generator: Generator, identity: EmbedderIdentity) -> None:
+    """Commit ``size`` generated memories of user ``u`` in changes of 1,000, then fold them."""
+    from mindmem.core.apply import Request
+    from mindmem.core.index.documents import vector_key
+    from mindmem.core.records import Action, Plan, Scope
+
+    scope = Scope(user_id="u")
+    for place in range(0, size, _BATCH):
+        memories = [generator.memory(scope) for _ in range(min(_BATCH, size - place))]
+        embeddings = generator.embeddings(len(memories), identity) if identity.dimension else []
+        made = Plan(
+            kind="import",
+            scope=scope,
+            base_version=None,
+            actions=tuple(Action("add", made, "generated") for made in memories),
+        )
+        known = dict(zip(map(vector_key, memories), embeddings, strict=bool(embeddings)))
+        memory.services.applier.apply(made, Request(actor="bench"), embeddings=known)
+    memory.fold()
+
+
+def _index_times(memory: "Memory", users: Sequence[str], queries: int, generator: Generator) -> dict[str, object]:
+    """Return the spread of hybrid searches in one user's memories, the first ever (cold) of each user apart."""
+    from mindmem.core.index.port import Query
+    from mindmem.core.records import Partition
+
+    index, embedder = memory.services.projector.index, memory.services.embedder
+    cold, warm = [], []
+    for number in range(queries + len(users)):
+        text = generator.query()
+        found = embedder.embed([text], "query")[0] if embedder else None
+        query = Query(
+            partition=Partition(memory.services.settings.project_id, users[number % len(users)]),
+            text=text,
+            vector=found.vector if found else None,
+            late=found.tokens if found else None,
+        )
+        begun = monotonic()
+        index.hybrid(query)
+        (cold if number < len(users) else warm).append(monotonic() - begun)
+    return {**_spread(warm), "cold_ms": _spread(cold)["p50_ms"]}
+
+
+def _opening(home: Path, query: str) -> dict[str, float]:
+    """Return what a new process needs to import, open and answer, in milliseconds."""
+    done = subprocess.run(
+        [sys.executable, "-m", "mindmem.core.bench.cold", str(home), "u", query],
+        capture_output=True, text=True, timeout=600, check=True,
+    )  # fmt: skip
+    times: dict[str, float] = json.loads(done.stdout)
+    return times
+
+
+def _spread(seconds: Sequence[float]) -> dict[str, float]:
+    """Return the median and the 95th percentile in milliseconds."""
+    ordered = sorted(seconds)
+    return {
+        "p50_ms": round(ordered[len(ordered) // 2] * 1000, 3),
+        "p95_ms": round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))] * 1000, 3),
+    }
+
+
+def _disk(home: Path) -> int:
+    return sum(file.stat().st_size for file in home.rglob("*") if file.is_file())
+
+
+def _peak_rss() -> int:
+    """Return the most memory that this process held, in bytes (macOS counts bytes, Linux kilobytes)."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
