@@ -102,8 +102,8 @@ Its tables are Parquet; with Polars alone:
   import polars as pl
   pl.read_delta("{tables}/memories").sort("revision").unique("memory_id", keep="last")
 
-Flows, runs and artifacts in the Prefect UI, in two terminals:
+Long work runs as Prefect flows. Run one, then open its UI at http://127.0.0.1:4200 :
 
-  prefect server start          (then open http://127.0.0.1:4200)
-  PREFECT_API_URL=http://127.0.0.1:4200/api mindmem maintain --home {home}
+  mindmem maintain --home {home}
+  PREFECT_HOME={home}/prefect prefect server start
 """
