@@ -252,7 +252,8 @@ def _index_times(memory: "Memory", users: Sequence[str], queries: int, generator
     from mindmem.core.records import Partition
 
     index, embedder = memory.services.projector.index, memory.services.embedder
-    cold, warm = [], []
+    cold: list[float] = []
+    warm: list[float] = []
     for number in range(queries + len(users)):
         text = generator.query()
         found = embedder.embed([text], "query")[0] if embedder else None

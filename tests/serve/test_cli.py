@@ -194,7 +194,7 @@ class TestOperating:
     def test_doctor_finds_a_sound_store_sound(self, told: Run) -> None:
         done = told("doctor", "--json")
         assert done.exit_code == 0, done.stderr
-        assert json.loads(done.stdout) == {"ok": True, "repaired": False, "findings": []}
+        assert json.loads(done.stdout) == {"ok": True, "repaired": False, "findings": [], "ledger": None}
 
     def test_doctor_names_what_is_wrong_and_repairs_it(self, run: Run, home: Path) -> None:
         run("add", "I have two cats.", "--user", "ann")
@@ -204,7 +204,7 @@ class TestOperating:
         assert json.loads(sick.stdout)["findings"]
         well = run("doctor", "--repair", "--json")
         assert well.exit_code == 0
-        assert json.loads(well.stdout) == {"ok": True, "repaired": True, "findings": []}
+        assert json.loads(well.stdout) == {"ok": True, "repaired": True, "findings": [], "ledger": None}
 
     def test_doctor_makes_a_lost_ledger_anew_from_the_tables(self, run: Run, home: Path) -> None:
         run("add", "I have two cats.", "--user", "ann")

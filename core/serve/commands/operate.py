@@ -44,13 +44,20 @@ def status(session: Session) -> None:
 @click.command(short_help="Check that ledger, tables and index agree.")
 @click.option("--repair", is_flag=True, help="Fold, rebuild the index, and check again.")
 @click.option("--re-embed", is_flag=True, help="With --repair: compute all vectors again (after a change of embedder).")
+@click.option("--rebuild-ledger", is_flag=True, help="First make a lost or outdated ledger anew from the tables.")
 @with_session
-def doctor(session: Session, repair: bool, re_embed: bool) -> None:
+def doctor(session: Session, repair: bool, re_embed: bool, rebuild_ledger: bool) -> None:
     """Check that ledger, tables and index agree, and say what does not. Exits with 1 while something is wrong.
 
-    The ledger is the truth: --repair brings the tables up to it and builds the index anew beside the old one.
-    JSON: {ok, repaired, findings}.
+    The ledger is the truth: --repair brings the tables up to it and builds the index anew beside the old one. When the
+    ledger itself is lost, --rebuild-ledger makes one from the tables; an old one is kept beside it. Nobody else may
+    use the store meanwhile. JSON: {ok, repaired, findings, ledger}; ledger is {last_seq, kept} or null.
     """
+    recovered = None
+    if rebuild_ledger:
+        from mindmem.core import recover
+
+        recovered = recover.rebuild_ledger(session.settings())
     with session.memory() as memory:
         findings = memory.verify()
         repaired = repair and bool(findings or re_embed)
@@ -59,8 +66,12 @@ def doctor(session: Session, repair: bool, re_embed: bool) -> None:
             memory.rebuild_index(re_embed=re_embed)
             findings = memory.verify()
     if session.as_json:
-        emit({"ok": not findings, "repaired": repaired, "findings": findings})
+        emit({"ok": not findings, "repaired": repaired, "findings": findings, "ledger": recovered})
     else:
+        if recovered:
+            console().print(f"Made a new ledger from the tables, up to change {recovered.last_seq}.")
+        if recovered and recovered.kept:
+            console().print(f"The old one is kept as {recovered.kept}", soft_wrap=True)
         _report(findings, repaired=repaired)
     if findings:
         click.get_current_context().exit(1)
