@@ -1,0 +1,210 @@
+"""The index in use: the generation that the ledger names, reopened when another one has taken its place."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Final, Literal, Protocol, TypeVar
+
+from mindmem.core.embed.port import EmbedderIdentity
+from mindmem.core.errors import LeaseTaken, MindMemError, StaleGeneration, StoreUnavailable
+from mindmem.core.ids import random_id
+from mindmem.core.index.filters import Filter
+from mindmem.core.index.port import Document, Query, Scan, Scored, SearchIndex
+from mindmem.core.ledger.port import Lease, Ledger
+from mindmem.core.records import Memory, Partition
+
+__all__ = ["GENERATION", "LEASE", "CurrentIndex", "Generations", "index_lease"]
+
+GENERATION: Final = "index_generation"
+"""Name of the ledger's value that names the generation in use."""
+LEASE: Final = "index"
+"""The lease under which a generation is made or replaced."""
+_ATTEMPTS: Final = 5
+
+Result = TypeVar("Result")
+
+
+class Generations(Protocol):
+    """Where the generations of an index are kept."""
+
+    def create(self, name: str, embedder: EmbedderIdentity | None) -> SearchIndex:
+        """Make an empty generation for the vectors of ``embedder`` and open it."""
+        ...
+
+    def open(self, name: str) -> SearchIndex:
+        """Open a generation.
+
+        Raises:
+            StoreUnavailable: there is none of that name.
+            EmbedderMismatch: its vectors are another embedder's than the one in use.
+        """
+        ...
+
+    def hand_over(self, name: str, successor: str) -> AbstractContextManager[None]:
+        """Keep all writers of ``name`` out for the block and make its users look for ``successor`` from now on. Nothing
+        is done where ``name`` doesn't exist."""
+        ...
+
+    def sweep(self, keep: str) -> list[str]:
+        """Delete the generations but ``keep`` that nobody has open; return their names."""
+        ...
+
+    @property
+    def embedder(self) -> EmbedderIdentity | None:
+        """Return the embedder in use, None when there is none at hand."""
+        ...
+
+
+@contextmanager
+def index_lease(ledger: Ledger, *, seconds: float = 60.0, patience: float = 120.0) -> Iterator[Lease]:
+    """Hold the lease on making and replacing generations, waiting up to ``patience`` seconds for its holder.
+
+    Raises:
+        LeaseTaken: it was held for longer than that.
+    """
+    owner, waited, pause = random_id("index"), 0.0, 0.02
+    while True:
+        try:
+            lease = ledger.acquire(LEASE, owner, seconds)
+            break
+        except LeaseTaken:
+            if waited >= patience:
+                raise
+            time.sleep(pause)
+            waited, pause = waited + pause, min(pause * 1.5, 0.5)
+    try:
+        yield lease
+    finally:
+        ledger.release(lease)
+
+
+class CurrentIndex:
+    """A SearchIndex that follows the ledger: each call runs on the generation in use, and is repeated on the new one when
+    that was replaced meanwhile. The first opening makes the first generation."""
+
+    def __init__(self, ledger: Ledger, generations: Generations) -> None:
+        """Open the generation that the ledger names.
+
+        Raises:
+            EmbedderMismatch: it was built by another embedder.
+        """
+        self._ledger = ledger
+        self._generations = generations
+        self._lock = threading.Lock()
+        self._users: dict[int, int] = {}
+        self._index = self._opened()
+        generations.sweep(self._index.generation)
+
+    @property
+    def generation(self) -> str:
+        """Return the generation in use."""
+        return self._index.generation
+
+    @property
+    def embedder(self) -> EmbedderIdentity | None:
+        """Return whose vectors it holds, None for a lexical index."""
+        return self._index.embedder
+
+    @contextmanager
+    def use(self) -> Iterator[SearchIndex]:
+        """Yield the generation in use; it stays open until the block ends, even if it is replaced meanwhile."""
+        with self._lock:
+            index = self._index
+            self._users[id(index)] = self._users.get(id(index), 0) + 1
+        try:
+            yield index
+        finally:
+            with self._lock:
+                self._users[id(index)] -= 1
+                done = self._users[id(index)] == 0
+                if done:
+                    del self._users[id(index)]
+                left = done and index is not self._index
+            if left:
+                index.close()
+
+    def reopen(self, left: SearchIndex) -> bool:
+        """Open the generation that the ledger names now, unless ``left`` still is it; return whether it changed."""
+        with self._lock:
+            if self._index is not left:
+                return True
+            if self._ledger.get_meta(GENERATION) == left.generation:
+                return False
+            self._index = self._opened()
+            unused = id(left) not in self._users
+        if unused:
+            left.close()
+        return True
+
+    def apply(self, documents: Sequence[Document], *, watermark: int) -> None:
+        """Write documents and watermark; only the projector does, which knows the generation's own watermark."""
+        with self.use() as index:
+            index.apply(documents, watermark=watermark)
+
+    def watermark(self) -> int:
+        """Return the seq up to which the index holds every change."""
+        return self._run(lambda index: index.watermark())
+
+    def lexical(self, query: Query) -> list[Scored]:
+        """Return the best by words."""
+        return self._run(lambda index: index.lexical(query))
+
+    def dense(self, query: Query) -> list[Scored]:
+        """Return the best by sentence vector."""
+        return self._run(lambda index: index.dense(query))
+
+    def hybrid(self, query: Query) -> list[Scored]:
+        """Return the best by all legs, above the floor."""
+        return self._run(lambda index: index.hybrid(query))
+
+    def get(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
+        """Return the memories that exist, by id."""
+        return self._run(lambda index: index.get(memory_ids))
+
+    def scan(
+        self, partition: Partition, filter_: Filter | None, *, order: Literal["newest", "id"] = "newest",
+        cursor: str | None = None, limit: int = 100,
+    ) -> Scan:  # fmt: skip
+        """Return one page of memories."""
+        return self._run(lambda index: index.scan(partition, filter_, order=order, cursor=cursor, limit=limit))
+
+    def count(self, partition: Partition, filter_: Filter | None) -> int:
+        """Return how many memories match."""
+        return self._run(lambda index: index.count(partition, filter_))
+
+    def close(self) -> None:
+        """Release files and connections."""
+        self._index.close()
+
+    def _run(self, call: Callable[[SearchIndex], Result]) -> Result:
+        for _ in range(_ATTEMPTS):
+            with self.use() as index:
+                try:
+                    return call(index)
+                except StaleGeneration:
+                    self.reopen(index)
+        raise StaleGeneration(f"The index was replaced {_ATTEMPTS} times during one call; try again.")
+
+    def _opened(self) -> SearchIndex:
+        missing: MindMemError | None = None
+        for _ in range(_ATTEMPTS):
+            name = self._ledger.get_meta(GENERATION)
+            if name is not None and (missing is None or name not in str(missing)):
+                try:
+                    return self._generations.open(name)
+                except StoreUnavailable as error:
+                    missing = error  # perhaps swapped and swept between the two lines: look again
+                    if self._ledger.get_meta(GENERATION) != name:
+                        continue
+            with index_lease(self._ledger) as lease:
+                if self._ledger.get_meta(GENERATION) == name:
+                    return self._first(lease, name)
+        raise StoreUnavailable("The index can't be opened; run: mindmem rebuild-index") from missing
+
+    def _first(self, lease: Lease, lost: str | None) -> SearchIndex:
+        """Make an empty generation where there is none, or its file was lost; the log fills it, or asks for a rebuild."""
+        name = random_id("gen")
+        index = self._generations.create(name, self._generations.embedder)
+        self._ledger.set_meta(GENERATION, name, expected=lost, fence=lease.fence)
+        return index

@@ -1,0 +1,59 @@
+"""A memory as the index sees it: its searchable fields, the text that is embedded, and the key of that text's vector."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+
+from mindmem.core.embed.port import Embedding
+from mindmem.core.ids import digest
+from mindmem.core.index.port import Document
+from mindmem.core.records import Memory
+
+__all__ = ["document", "embed_text", "fields_of", "vector_key"]
+
+
+def document(memory: Memory, created_at: datetime, embedding: Embedding | None = None) -> Document:
+    """Return what the index keeps of a memory; ``created_at`` is when its first revision was recorded."""
+    return Document(memory, fields_of(memory), created_at, embedding)
+
+
+def fields_of(memory: Memory) -> Mapping[str, str]:
+    """Return the memory's text by field (``FIELD_WEIGHTS`` names them); empty fields are left out.
+
+    ``subject`` is who and what it is about: the speaker, the entity, the property's words. ``keys`` holds the value where
+    the content says it in other words.
+    """
+    value = memory.value if memory.value.casefold() not in memory.content.casefold() else ""
+    subject = dict.fromkeys((memory.speaker, memory.entity_name, memory.property_name.replace("_", " ")))
+    fields = {
+        "content": memory.content,
+        "subject": " ".join(part for part in subject if part),
+        "keys": value,
+        "context": memory.context,
+    }
+    return {name: text for name, text in fields.items() if text}
+
+
+def embed_text(memory: Memory) -> str:
+    """Return the text that is embedded: the content, led by its speaker unless it names the speaker itself. Neighbouring
+    turns are left out, since they blur what the memory says.
+
+    >>> from mindmem.core.records import Scope
+    >>> embed_text(Memory(memory_id="m", revision=1, scope=Scope(), mem_type="fact", content="I moved", content_hash="",
+    ...     speaker="Ann"))
+    'Ann: I moved'
+    """
+    if not memory.speaker or re.search(rf"(?<!\w){re.escape(memory.speaker)}(?!\w)", memory.content, re.IGNORECASE):
+        return memory.content
+    return f"{memory.speaker}: {memory.content}"
+
+
+def vector_key(memory: Memory) -> str:
+    """Return the digest of the embedded text: equal keys have equal vectors under one embedder."""
+    return _key(embed_text(memory))
+
+
+@lru_cache(maxsize=4096)
+def _key(text: str) -> str:
+    return digest("vector", text)

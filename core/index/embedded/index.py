@@ -1,0 +1,287 @@
+"""EmbeddedIndex: the SearchIndex port over one file and the arrays built from it."""
+
+import base64
+import heapq
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+from mindmem.core.embed.port import EmbedderIdentity
+from mindmem.core.errors import EmbedderMismatch, InvalidInput, StaleGeneration, bounded
+from mindmem.core.index.embedded.codec import decode
+from mindmem.core.index.embedded.columns import NEVER
+from mindmem.core.index.embedded.partition import Arrays, Piece
+from mindmem.core.index.embedded.ranking import Way, prepare, rank
+from mindmem.core.index.embedded.store import Store
+from mindmem.core.index.filters import Filter
+from mindmem.core.index.port import Document, Query, Scan, Scored
+from mindmem.core.records import Memory, Partition
+
+__all__ = ["CACHE_BYTES", "EmbeddedIndex"]
+
+CACHE_BYTES: Final = 1_500_000_000
+_AT_ONCE: Final = 500
+
+
+class EmbeddedIndex:
+    """One generation of the embedded index. Safe to use from several threads and, on one file, from several processes."""
+
+    def __init__(
+        self,
+        path: Path,
+        generation: str,
+        *,
+        create: bool = False,
+        embedder: EmbedderIdentity | None = None,
+        cache_bytes: int = CACHE_BYTES,
+        lock_timeout: float = 60.0,
+        is_current: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Open the file of a generation, or make it with ``create``, for the vectors of ``embedder``.
+
+        ``cache_bytes`` bounds the arrays of all partitions together; the one in use is kept even if it is larger alone.
+        ``is_current`` is asked, once a successor is being built up, whether this generation is still the one to use.
+
+        Raises:
+            StoreUnavailable: the file is missing or of another format.
+            CorruptStore: the file is damaged.
+        """
+        self._store = Store(path, create=create, lock_timeout=lock_timeout)
+        self._generation = generation
+        self._cache_bytes = cache_bytes
+        self._is_current = is_current
+        self._arrays: OrderedDict[Partition, Arrays] = OrderedDict()
+        self._sizes: dict[Partition, int] = {}
+        self._lock = threading.Lock()
+        if create:
+            self._store.set_meta("embedder", _identity_json(embedder), only_new=True)
+        self._embedder = _identity(self._store.meta("embedder") or "null")
+
+    @property
+    def generation(self) -> str:
+        """Return the generation that this instance serves."""
+        return self._generation
+
+    @property
+    def embedder(self) -> EmbedderIdentity | None:
+        """Return whose vectors it holds, None for a lexical index."""
+        return self._embedder
+
+    @property
+    def cached_bytes(self) -> int:
+        """Return the size of the arrays held in memory, in bytes."""
+        with self._lock:
+            return sum(self._sizes.values())
+
+    def expect(self, embedder: EmbedderIdentity | None) -> None:
+        """Check that ``embedder`` may be used with this index; an index that is still empty takes it over. None (no
+        embedder at hand) is always allowed: the search is lexical then.
+
+        Raises:
+            EmbedderMismatch: the vectors are another embedder's.
+        """
+        if embedder is None or embedder == self._embedder:
+            return
+        with self._store.writing() as connection:
+            empty = connection.execute("select not exists (select 1 from documents)").fetchone()[0]
+            if empty:
+                self._store.set_meta("embedder", _identity_json(embedder))
+        if not empty:
+            held = str(self._embedder) if self._embedder else "none (lexical only)"
+            raise EmbedderMismatch(
+                f"The index holds vectors of {held}, but the embedder is {embedder}; "
+                "embed again with: mindmem rebuild-index --re-embed"
+            )
+        self._embedder = embedder
+
+    def apply(self, documents: Sequence[Document], *, watermark: int) -> None:
+        """Write the documents (newest revision wins) and move the watermark, in one transaction.
+
+        Raises:
+            InvalidInput: a vector hasn't the embedder's dimension; nothing was written.
+            StaleGeneration: the ledger names another generation by now; nothing was written.
+        """
+        for document in documents:
+            self._check_vectors(document)
+        self._store.apply(documents, watermark, self._check)
+
+    def watermark(self) -> int:
+        """Return the seq up to which the index holds every change."""
+        return self._store.watermark()
+
+    def lexical(self, query: Query) -> list[Scored]:
+        """Return the best by BM25F, best first; only documents sharing a term."""
+        return self._ranked(query, "lexical")
+
+    def dense(self, query: Query) -> list[Scored]:
+        """Return the best by cosine similarity (exact), best first; nothing without a vector."""
+        return self._ranked(query, "dense")
+
+    def hybrid(self, query: Query) -> list[Scored]:
+        """Return the best by all legs that are available, fused, best first, above the built-in floor."""
+        return self._ranked(query, "hybrid")
+
+    def get(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
+        """Return the memories that exist, by id, at their newest projected revision."""
+        self._check()
+        found: dict[str, Memory] = {}
+        wanted = list(dict.fromkeys(memory_ids))
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            rows = self._store.rows(
+                "select d.memory_id, r.record from documents d join records r on r.doc = d.doc "
+                f"where d.memory_id in ({', '.join('?' * len(some))})",
+                some,
+            )
+            found.update({memory_id: decode(record) for memory_id, record in rows})
+        return {memory_id: found[memory_id] for memory_id in wanted if memory_id in found}
+
+    def scan(
+        self, partition: Partition, filter_: Filter | None, *, order: Literal["newest", "id"] = "newest",
+        cursor: str | None = None, limit: int = 100,
+    ) -> Scan:  # fmt: skip
+        """Return one page; ``newest`` is by recorded_at then id, descending. A partition without user_id: all users.
+
+        Raises:
+            InvalidInput: the cursor is not one of this order's.
+        """
+        after = _read_cursor(cursor, order)
+        best: list[tuple[int, str]] = []
+        for arrays in self._each(partition, ("columns",)):
+            columns = arrays.columns
+            mask = columns.mask(filter_)
+            places = np.arange(len(columns)) if mask is None else np.flatnonzero(mask)
+            times = columns.times("recorded_at")
+            keys = ((int(times[place]) if order == "newest" else 0, columns.memory_ids[place]) for place in places)
+            if order == "newest":
+                best = heapq.nlargest(limit + 1, (key for key in (*best, *keys) if after is None or key < after))
+            else:
+                best = heapq.nsmallest(limit + 1, (key for key in (*best, *keys) if after is None or key > after))
+        page = best[:limit]
+        records = self.get([memory_id for _, memory_id in page])
+        more = _write_cursor(page[-1], order) if len(best) > limit and page else None
+        return Scan(tuple(records[memory_id] for _, memory_id in page if memory_id in records), more)
+
+    def count(self, partition: Partition, filter_: Filter | None) -> int:
+        """Return how many memories match."""
+        total = 0
+        for arrays in self._each(partition, ("columns",)):
+            mask = arrays.columns.mask(filter_)
+            total += len(arrays.columns) if mask is None else int(np.count_nonzero(mask))
+        return total
+
+    def close(self) -> None:
+        """Release the file and the arrays."""
+        with self._lock:
+            self._arrays.clear()
+            self._sizes.clear()
+        self._store.close()
+
+    @contextmanager
+    def hand_over(self, successor: str) -> Iterator[None]:
+        """Announce a successor and keep every writer of this generation out for the block, in which the ledger is made to
+        name the successor. From the announcement on, each use of this generation asks ``is_current`` first."""
+        self._store.set_meta("successor", successor)
+        with self._store.writing():
+            yield
+
+    def forget_successor(self) -> None:
+        """Take back an announcement whose rebuild died."""
+        if self._store.meta("successor"):
+            self._store.set_meta("successor", "")
+
+    def _ranked(self, query: Query, way: Way) -> list[Scored]:
+        prepared = prepare(query, way, self._embedder)
+        if not prepared.weights or query.k < 1:
+            self._check()
+            return []
+        found = [scored for arrays in self._each(query.partition, prepared.pieces) for scored in rank(arrays, prepared)]
+        return heapq.nsmallest(query.k, found, key=lambda scored: (-scored.score, scored.memory_id))
+
+    def _each(self, partition: Partition, pieces: Collection[Piece]) -> Iterator[Arrays]:
+        """Yield the arrays of the partition (without user_id: of each of the project's), fresh and locked."""
+        self._check()
+        for one in [partition] if partition.user_id else self._store.parts(partition.project_id):
+            found = self._store.part(one)
+            if found is None:
+                continue
+            part, _, stamp = found
+            arrays = self._cached(one, part)
+            with arrays.lock:
+                if not arrays.fresh(stamp, pieces):
+                    arrays.refresh(pieces)
+                    self._bound(arrays)
+                yield arrays
+
+    def _cached(self, partition: Partition, part: int) -> Arrays:
+        with self._lock:
+            arrays = self._arrays.get(partition)
+            if arrays is None:
+                arrays = self._arrays[partition] = Arrays(self._store, partition, part, self._embedder)
+            self._arrays.move_to_end(partition)
+            return arrays
+
+    def _bound(self, arrays: Arrays) -> None:
+        size = arrays.nbytes
+        with self._lock:
+            if self._arrays.get(arrays.partition) is arrays:
+                self._sizes[arrays.partition] = size
+            while sum(self._sizes.values()) > self._cache_bytes and len(self._arrays) > 1:
+                oldest = next(iter(self._arrays))
+                if oldest == arrays.partition:
+                    break
+                del self._arrays[oldest]
+                self._sizes.pop(oldest, None)
+
+    def _check(self) -> None:
+        if self._store.meta("successor") and not self._is_current():
+            raise StaleGeneration(f"Generation {self._generation} of the index was replaced; open the current one.")
+
+    def _check_vectors(self, document: Document) -> None:
+        embedding = document.embedding
+        if embedding is None:
+            return
+        identity = self._embedder
+        if identity is None or embedding.vector.shape != (identity.dimension,):
+            raise InvalidInput(
+                f"The vector of {document.memory.memory_id!r} has shape {embedding.vector.shape}; "
+                f"the index holds vectors of {identity or 'no embedder'}."
+            )
+        tokens = embedding.tokens
+        if tokens is not None and tokens.vectors.shape != (len(tokens.ids), identity.token_dimension):
+            raise InvalidInput(
+                f"The token vectors of {document.memory.memory_id!r} have shape {tokens.vectors.shape}; "
+                f"expected ({len(tokens.ids)}, {identity.token_dimension})."
+            )
+
+
+def _identity_json(embedder: EmbedderIdentity | None) -> str:
+    if embedder is None:
+        return "null"
+    return json.dumps([embedder.name, embedder.version, embedder.dimension, embedder.token_dimension])
+
+
+def _identity(stored: str) -> EmbedderIdentity | None:
+    fields = json.loads(stored)
+    return None if fields is None else EmbedderIdentity(*fields)
+
+
+def _write_cursor(key: tuple[int, str], order: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([order, *key]).encode()).decode()
+
+
+def _read_cursor(cursor: str | None, order: str) -> tuple[int, str] | None:
+    if cursor is None:
+        return None
+    try:
+        found, at, memory_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        if found == order and isinstance(at, int) and isinstance(memory_id, str) and at >= NEVER:
+            return at, memory_id
+    except (ValueError, TypeError):
+        pass
+    raise InvalidInput(f"The cursor {bounded(cursor)} is not one that this scan gave; begin without one.", field="cursor")

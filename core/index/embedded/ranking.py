@@ -1,0 +1,125 @@
+"""One query against one partition's arrays: masks first, then the legs, late interaction on the best, fusion, floor."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from mindmem.core.embed.port import EmbedderIdentity, TokenVectors
+from mindmem.core.index.embedded.partition import Arrays, Piece
+from mindmem.core.index.embedded.scoring import SUBJECT_FACTOR, Floats, convex, leg_weights, relevant
+from mindmem.core.index.port import Query, Scored
+from mindmem.core.text import query_terms
+
+__all__ = ["Prepared", "Way", "prepare", "rank"]
+
+Way = Literal["lexical", "dense", "hybrid"]
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A query with its words analysed and its legs chosen, for all partitions that it is run against."""
+
+    query: Query
+    way: Way
+    terms: Mapping[str, float]
+    vector: Floats | None
+    late: TokenVectors | None
+    weights: Mapping[str, float]
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """Return the arrays that it needs."""
+        needed: list[Piece] = ["columns"]
+        if self.terms:
+            needed.append("postings")
+        if self.vector is not None:
+            needed.append("matrix")
+        if self.late is not None:
+            needed.append("tokens")
+        return tuple(needed)
+
+
+def prepare(query: Query, way: Way, embedder: EmbedderIdentity | None) -> Prepared:
+    """Return the query as this index can run it: legs that it has no vectors for are left out."""
+    terms = query_terms(query.text) if way != "dense" else {}
+    fits = embedder is not None and query.vector is not None and query.vector.shape == (embedder.dimension,)
+    vector = query.vector if fits and way != "lexical" else None
+    late = query.late if way == "hybrid" and query.late is not None and len(query.late.ids) else None
+    if embedder is None or late is None or late.vectors.shape[1] != embedder.token_dimension:
+        late = None
+    available = {"lexical": bool(terms), "dense": vector is not None, "late": late is not None}
+    return Prepared(query, way, terms, vector, late, leg_weights(query.weights, available))
+
+
+def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
+    """Return the best ``query.k`` documents of the partition, best first; equal scores are ordered by memory_id.
+
+    The arrays must be fresh and locked.
+    """
+    query, size = prepared.query, len(arrays.columns)
+    if not size or not prepared.weights:
+        return []
+    mask = arrays.columns.mask(query.filter)
+    nothing = np.zeros(size, dtype=np.float32)
+    lexical, covered = arrays.postings.score(prepared.terms) if prepared.terms else (nothing, nothing)
+    if mask is not None and prepared.terms:
+        lexical = lexical * mask
+    dense = arrays.matrix.score(prepared.vector, mask) if prepared.vector is not None else nothing
+    places = _candidates(lexical, dense, mask, max(query.candidates, query.k), everything=prepared.late is not None)
+    if not len(places):
+        return []
+    factor = np.ones(len(places), dtype=np.float32)
+    if query.subject:
+        factor[arrays.columns.not_of_subject(query.subject)[places]] = SUBJECT_FACTOR
+    legs = {"lexical": lexical[places], "dense": dense[places]}
+    if prepared.late is not None:
+        legs["late"] = arrays.tokens.score(prepared.late, places)
+    scores = convex(legs, prepared.weights, factor)
+    kept = scores > 0.0
+    if prepared.way == "hybrid":
+        kept &= relevant(
+            covered[places], legs["dense"] if prepared.vector is not None else None, legs.get("late")
+        )
+    chosen = np.flatnonzero(kept)
+    chosen = chosen[_best(scores[chosen], query.k)]
+    ids = arrays.columns.memory_ids
+    names = (*prepared.weights, *(("subject",) if query.subject else ()))
+    legs["subject"] = factor
+    found = [
+        Scored(ids[places[at]], float(scores[at]), {name: float(legs[name][at]) for name in names}) for at in chosen
+    ]
+    return sorted(found, key=lambda scored: (-scored.score, scored.memory_id))[: query.k]
+
+
+def _candidates(
+    lexical: Floats, dense: Floats, mask: "npt.NDArray[np.bool_] | None", limit: int, *, everything: bool
+) -> Places:
+    """Return at most ``limit`` places: half are the best by words, half the best by meaning, the rest by both; with
+    ``everything`` all documents where they are no more than that (late interaction finds what both legs miss)."""
+    allowed = len(lexical) if mask is None else int(np.count_nonzero(mask))
+    if everything and allowed <= limit:
+        return np.arange(len(lexical)) if mask is None else np.flatnonzero(mask)
+    held = np.flatnonzero((lexical > 0.0) | (dense > 0.0))
+    if len(held) <= limit:
+        return held
+    words, meaning = lexical[held], dense[held]
+    half = limit // 2
+    chosen = np.union1d(_best(words, half), _best(meaning, half))
+    chosen = chosen[(words[chosen] > 0.0) | (meaning[chosen] > 0.0)]
+    if len(chosen) < limit:
+        top_word, top_meaning = float(words.max()) or 1.0, float(meaning.max()) or 1.0
+        joint = words / top_word + meaning / top_meaning
+        joint[chosen] = -1.0
+        chosen = np.concatenate([chosen, _best(joint, limit - len(chosen))])
+    return held[np.sort(chosen)]
+
+
+def _best(scores: Floats, count: int) -> Places:
+    """Return where the ``count`` highest scores are, with all that equal the last of them, in no order."""
+    if len(scores) <= count:
+        return np.arange(len(scores))
+    last = np.partition(scores, len(scores) - count)[len(scores) - count]
+    return np.flatnonzero(scores >= last) if last > 0.0 else np.flatnonzero(scores > 0.0)

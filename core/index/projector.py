@@ -1,0 +1,136 @@
+"""The projector: reads the log after the index's watermark, in order, and writes it into the index."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from mindmem.core import failpoints
+from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
+from mindmem.core.errors import StaleGeneration
+from mindmem.core.index.current import CurrentIndex, Generations
+from mindmem.core.index.documents import document, vector_key
+from mindmem.core.index.port import Document, SearchIndex
+from mindmem.core.ledger.port import Entry, Ledger
+from mindmem.core.records import Memory
+from mindmem.core.tables.rows import memory_of
+
+__all__ = ["WATERMARK", "Projector", "documents_of", "project"]
+
+WATERMARK: Final = "index"
+"""Name of the index's watermark in the ledger."""
+_ROWS: Final = 2_000
+"""Rows after which a transaction of the index is closed; a single change is never split."""
+
+
+class Projector:
+    """Keeps the index up with the ledger. Several may project at once, in one process or many: each reads the log from the
+    index's own watermark without a gap, so whoever comes first writes a row, and nobody skips another's."""
+
+    def __init__(self, ledger: Ledger, generations: Generations) -> None:
+        """Open the generation that the ledger names, or make the first one.
+
+        Raises:
+            EmbedderMismatch: the index was built by another embedder; the message names the command that embeds again.
+        """
+        self._ledger = ledger
+        self._index = CurrentIndex(ledger, generations)
+
+    @property
+    def index(self) -> CurrentIndex:
+        """Return the index in use, which searches follow through a rebuild."""
+        return self._index
+
+    def catch_up(self, upto: int | None = None) -> int:
+        """Project the log up to ``upto`` (None: its end) and return the index's watermark. Afterwards every change up to
+        there is found by a search.
+
+        Raises:
+            StaleGeneration: the log was pruned beyond the index's watermark, so it must be rebuilt from the tables.
+            CorruptStore: the log has a gap.
+        """
+        while True:
+            with self._index.use() as index:
+                try:
+                    before = index.watermark()
+                    if upto is not None and before >= upto:
+                        return before
+                    reached = project(self._ledger, index, upto)
+                    if reached > before:
+                        self._ledger.set_watermark(WATERMARK, reached)
+                    return reached
+                except StaleGeneration as error:
+                    if not self._index.reopen(index):
+                        raise StaleGeneration(
+                            f"The log no longer reaches back to the index's watermark {index.watermark()}; "
+                            "run: mindmem rebuild-index"
+                        ) from error
+
+    def close(self) -> None:
+        """Close the index."""
+        self._index.close()
+
+
+def project(ledger: Ledger, index: SearchIndex, upto: int | None = None) -> int:
+    """Write the log after this generation's watermark into it, and return how far it reaches now.
+
+    Raises:
+        StaleGeneration: the log was pruned beyond the watermark, or the generation was replaced.
+    """
+    reached = index.watermark()
+    for entries in _batches(ledger.read_log(reached, upto, tables=("memories", "vectors"))):
+        failpoints.reach("project.read")
+        reached = entries[-1].change.seq
+        index.apply(documents_of(entries, index.embedder), watermark=reached)
+    return reached
+
+
+def documents_of(entries: Sequence[Entry], embedder: EmbedderIdentity | None) -> list[Document]:
+    """Return the newest state of each memory that these entries hold, with its vector where they bring one.
+
+    ``created_at`` is right for memories whose first revision is among the entries; an index keeps the one it has.
+    """
+    vectors: dict[str, Embedding] = {}
+    newest: dict[str, Memory] = {}
+    oldest: dict[str, Memory] = {}
+    for entry in entries:
+        if embedder is not None and "vectors" in entry.batches:
+            vectors.update(_vectors(entry.batches["vectors"], str(embedder)))
+        for row in entry.batches["memories"].to_pylist() if "memories" in entry.batches else ():
+            memory = memory_of(row)
+            oldest.setdefault(memory.memory_id, memory)
+            newest[memory.memory_id] = memory
+    documents = []
+    for memory_id, memory in newest.items():
+        created_at = oldest[memory_id].recorded_at
+        if created_at is None:
+            raise ValueError(f"The log's row of {memory_id!r} has no recorded_at.")
+        documents.append(document(memory, created_at, vectors.get(vector_key(memory))))
+    return documents
+
+
+def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+    batch: list[Entry] = []
+    rows = 0
+    for entry in entries:
+        batch.append(entry)
+        rows += sum(table.num_rows for table in entry.batches.values())
+        if rows >= _ROWS:
+            yield batch
+            batch, rows = [], 0
+    if batch:
+        yield batch
+
+
+def _vectors(table: pa.Table, embedder: str) -> Iterator[tuple[str, Embedding]]:
+    columns: dict[str, Any] = {name: table[name].combine_chunks() for name in table.column_names}
+    lists = columns["vector"]
+    values = np.asarray(lists.values.to_numpy(zero_copy_only=False), dtype=np.float32)
+    bounds = lists.offsets.to_numpy()
+    for at in range(table.num_rows):
+        if columns["embedder"][at].as_py() != embedder:
+            continue
+        ids = np.frombuffer(columns["token_ids"][at].as_py() or b"", dtype="<u2")
+        raw = columns["token_vectors"][at].as_py() or b""
+        tokens = TokenVectors(ids, np.frombuffer(raw, dtype=np.int8).reshape(len(ids), -1)) if len(ids) else None
+        yield columns["vector_key"][at].as_py(), Embedding(values[bounds[at] : bounds[at + 1]], tokens)
