@@ -5,8 +5,9 @@ Each part of the port is a class of its own: commits, state, history, leases, qu
 
 import uuid as uuids
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from mindmem.core.errors import StoreUnavailable
 from mindmem.core.ledger import schema
@@ -20,9 +21,9 @@ from mindmem.core.ledger.queue import Queue
 from mindmem.core.ledger.restore import restore
 from mindmem.core.ledger.state import State
 from mindmem.core.records import Change, Partition
-from sqlalchemy import Connection, Row, insert, inspect, select, text
+from sqlalchemy import URL, Connection, insert, inspect, select, text
 
-__all__ = ["SqlLedger", "open_ledger"]
+__all__ = ["SqlLedger", "open_ledger", "sqlite_url"]
 
 _CREATION_LOCK: Final = 0x6D696E646D656D  # "mindmem": the advisory lock of PostgreSQL under which tables are made
 
@@ -77,6 +78,11 @@ class SqlLedger(Commits, State, History, Leases, Queue, Quarantine):
         self.close()
 
 
+def sqlite_url(file: Path) -> str:
+    """Return the URL of a ledger in a SQLite file, whatever characters its path holds."""
+    return URL.create("sqlite", database=str(file)).render_as_string()
+
+
 def open_ledger(url: str, *, lock_timeout: float = 60.0) -> SqlLedger:
     """Open the ledger at a SQLAlchemy URL, and create its tables if there are none.
 
@@ -95,39 +101,42 @@ def open_ledger(url: str, *, lock_timeout: float = 60.0) -> SqlLedger:
     store = Store(url, lock_timeout)
     try:
         with store.read() as connection:
-            row = _identity(connection)
-        if row is None:
+            identity = _identity(connection)
+        if identity is None:
             store.use_wal()
             with store.write() as connection:
-                row = _create(connection, sqlite=store.sqlite)
-        if row.format > schema.FORMAT:
+                identity = _create(connection, sqlite=store.sqlite)
+        uuid, version = identity
+        if version > schema.FORMAT:
             raise StoreUnavailable(
-                f"The ledger {store.name} has format {row.format}, this MindMem knows {schema.FORMAT}: upgrade it "
+                f"The ledger {store.name} has format {version}, this MindMem knows {schema.FORMAT}: upgrade it "
                 "(pip install -U mindmem)."
             )
     except BaseException:
         store.close()
         raise
-    return SqlLedger(store, row.uuid)
+    return SqlLedger(store, uuid)
 
 
-def _identity(connection: Connection) -> Row[Any] | None:
+def _identity(connection: Connection) -> tuple[str, int] | None:
+    """Return uuid and format, or None where there is no ledger yet."""
     if not inspect(connection).has_table(schema.store.name):
         return None
-    return connection.execute(select(schema.store.c.uuid, schema.store.c.format)).first()
+    row = connection.execute(select(schema.store.c.uuid, schema.store.c.format)).first()
+    return None if row is None else (row.uuid, row.format)
 
 
-def _create(connection: Connection, *, sqlite: bool) -> Row[Any]:
+def _create(connection: Connection, *, sqlite: bool) -> tuple[str, int]:
     if not sqlite:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATION_LOCK})
-    if _identity(connection) is None:
+    identity = _identity(connection)
+    if identity is None:
+        identity = (uuids.uuid4().hex, schema.FORMAT)
         schema.METADATA.create_all(connection)
         connection.execute(
             insert(schema.store).values(
-                id=1, uuid=uuids.uuid4().hex, format=schema.FORMAT, pinned_seq=0, pruned_to=0, versions="{}"
+                id=1, uuid=identity[0], format=identity[1], pinned_seq=0, pruned_to=0, versions="{}"
             )
         )
         connection.execute(insert(schema.counter).values(id=1, seq=0, at=0))
-    row = _identity(connection)
-    assert row is not None
-    return row
+    return identity
