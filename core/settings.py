@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from mindmem.core.errors import InvalidInput
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-__all__ = ["IngestSettings", "SearchSettings", "Settings", "StoreSettings"]
+__all__ = ["IngestSettings", "SearchSettings", "Settings", "StoreSettings", "bench_data", "default_environment"]
 
 PREFIX = "MINDMEM_"
 
@@ -33,6 +33,8 @@ class StoreSettings(_Part):
     cache_bytes: int = Field(default=1_500_000_000, ge=1_000_000)
     """Bound of the index's per-partition arrays, in bytes."""
     fold_on_close: bool = True
+    storage_options: dict[str, str] = Field(default_factory=dict)
+    """Passed to the object store of ``tables_uri`` (keys, region, endpoint); empty for a local folder."""
 
 
 class IngestSettings(_Part):
@@ -127,3 +129,9 @@ def bench_data(environ: Mapping[str, str] | None = None) -> Path | None:
     """Return the folder of public benchmark data named by ``MINDMEM_BENCH_DATA``, or None."""
     folder = (os.environ if environ is None else environ).get("MINDMEM_BENCH_DATA")
     return Path(folder) if folder else None
+
+
+def default_environment(values: Mapping[str, str]) -> None:
+    """Set variables that nobody has set, for a library that is configured by the environment alone (Prefect)."""
+    for name, value in values.items():
+        os.environ.setdefault(name, value)

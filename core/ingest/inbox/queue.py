@@ -1,0 +1,37 @@
+"""Work off queued adds, some at a time."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from mindmem.core.records import Receipt
+
+__all__ = ["QueueWork", "Queued", "work_off"]
+
+
+class Queued(Protocol):
+    """What processes queued adds: ``Memory``."""
+
+    def process_pending(self, limit: int = 100, *, run_id: str = "") -> Sequence[Receipt]:
+        """Process queued adds, oldest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class QueueWork:
+    """What was worked off: how many adds, what they changed, and the changes by id."""
+
+    adds: int
+    counts: Mapping[str, int] = field(default_factory=dict)
+    change_ids: tuple[str, ...] = ()
+
+
+def work_off(memory: Queued, limit: int, *, run_id: str = "") -> QueueWork:
+    """Process up to ``limit`` queued adds; none when the queue is empty or what is left can't be done now."""
+    receipts = memory.process_pending(limit, run_id=run_id)
+    counts: Counter[str] = Counter()
+    for receipt in receipts:
+        counts.update(receipt.counts)
+    change_ids = tuple(change.change_id for receipt in receipts for change in receipt.changes)
+    return QueueWork(len(receipts), dict(sorted(counts.items())), change_ids)
