@@ -8,6 +8,7 @@ from pathlib import Path
 
 import mindmem.core
 import pytest
+from mindmem.core.tables import DUCKDB_QUERY, POLARS_QUERY
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -61,6 +62,11 @@ def test_readme_has_two_commands_and_ci_runs_those() -> None:
     assert commands[0].endswith("mindmem demo")
     assert commands[1].endswith("pytest")
     assert "grep '^python3\\.11 -m venv' README.md" in run, "CI takes the commands from README, so they can't differ"
+
+
+@pytest.mark.parametrize("query", [POLARS_QUERY, DUCKDB_QUERY])
+def test_readme_shows_the_queries_that_are_tested_with_the_tables(query: str) -> None:
+    assert query.format(tables="memories/tables") in README
 
 
 def test_readme_names_commands_that_exist() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from mindmem.core.serve.cli import cli
+from mindmem.core.tables import POLARS_QUERY
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +70,9 @@ def test_the_mistake_is_found_before_the_undo_and_gone_after(told: dict) -> None
 
 
 def test_the_polars_query_that_the_demo_prints_reads_the_current_memories(told: dict) -> None:
-    import polars as pl
-
-    rows = pl.read_delta(f"{told['tables']}/memories").sort("revision").unique("memory_id", keep="last")
-    active = rows.filter(status="active")
+    names: dict = {}
+    exec("import polars as pl\n" + POLARS_QUERY.format(tables=told["tables"]), names)
     listed = CliRunner().invoke(cli, ["list", "--limit", "100", "--json", "--home", told["home"]])
-    assert set(active["memory_id"]) == {memory["memory_id"] for memory in json.loads(listed.stdout)["memories"]}
+    assert set(names["memories"]["memory_id"]) == {
+        memory["memory_id"] for memory in json.loads(listed.stdout)["memories"]
+    }

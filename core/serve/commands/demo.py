@@ -92,6 +92,9 @@ def _counts(told: "Story") -> str:
 
 
 def _farewell(home: Path, tables: str) -> str:
+    from mindmem.core.tables import POLARS_QUERY
+
+    query = POLARS_QUERY.format(tables=tables).rstrip().replace("\n", "\n  ")
     return f"""The store stays in {home}
 
   mindmem search "where does Mara live?" --home {home}
@@ -100,7 +103,7 @@ def _farewell(home: Path, tables: str) -> str:
 Its tables are Parquet; with Polars alone:
 
   import polars as pl
-  pl.read_delta("{tables}/memories").sort("revision").unique("memory_id", keep="last")
+  {query}
 
 Long work runs as Prefect flows. Run one, then open its UI at http://127.0.0.1:4200 :
 
