@@ -1,15 +1,16 @@
 """Text analysis for lexical search: words of any script become terms, and no word is ever lost.
 
-A word gives a *primary* term (weight 1), under which it counts, and *secondary* ones (weight below 1), under which it can
-be found as well: its unstemmed and its accented form, the parts of ``node.js``, the single characters of a Chinese word.
-Both sides of a search must agree, so a form depends on the word alone and never on a guess about the text's language.
-"""
+A word gives a *primary* term (weight 1), under which it counts, and *secondary* ones (weight below 1), under which it
+can be found as well: its unstemmed and its accented form, the parts of ``node.js``, the single characters of a
+Chinese word. Both sides of a search must agree, so a form depends on the word alone and never on a guess about the
+text's language."""
 
 import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import Stemmer
@@ -85,8 +86,9 @@ def query_terms(text: str) -> dict[str, float]:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of ``text`` as written, normalised (NFKC, case-folded): letters with their marks, numbers, names
-    with inner signs (``c++``, ``node.js``, addresses), runs of Chinese, Japanese, Korean or Thai, and symbols (emoji)."""
+    """Return the words of ``text`` as written, normalised (NFKC, case-folded): letters with their marks, numbers,
+    names with inner signs (``c++``, ``node.js``, addresses), runs of Chinese, Japanese, Korean or Thai, and symbols
+    (emoji)."""
     if text.isascii():
         return _ascii_pattern().findall(text.lower())
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_APOSTROPHES)
@@ -153,7 +155,7 @@ def _add_grams(run: str, add: Callable[[str, float], None]) -> None:
     if len(run) == 1:
         add(run, 1.0)
         return
-    for left, right in zip(run, run[1:], strict=False):
+    for left, right in pairwise(run):
         add(left + right, 1.0)
     for character in run:
         add(character, SECONDARY)
@@ -214,7 +216,9 @@ def _pattern() -> re.Pattern[str]:
     marks = "".join(
         f"\\U{code:08x}"
         for code in range(0x300, min(0x1E950, sys.maxunicode))
-        if unicodedata.category(chr(code))[0] == "M" and not 0xFE00 <= code <= 0xFE0F and not _gram_pattern().match(chr(code))
+        if unicodedata.category(chr(code))[0] == "M"
+        and not 0xFE00 <= code <= 0xFE0F
+        and not _gram_pattern().match(chr(code))
     )
     letter = rf"(?:(?![{_GRAMS}])[^\W_]|[{marks}])"
     word = rf"{letter}+(?:{_INNER}{letter}+)*{_TAIL}"
@@ -228,58 +232,61 @@ def _listed(text: str) -> frozenset[str]:
 
 STOP_WORDS: Final[dict[str, frozenset[str]]] = {
     "english": _listed(
-        "a about after again all also am an and any are as at be because been before being between both but by can could "
-        "did do does doing done down during each either else ever few for from further get got had has have having he her "
-        "here hers herself him himself his how i i'd i'll i'm i've if in into is it it's its itself just let me more most "
-        "my myself no nor not now of off on once one only or other our ours out over own please same she should so some "
-        "such than that that's the their theirs them then there these they they're this those through to too under until "
-        "up us very was we we're were what what's when where which while who whom whose why will with would you you're "
-        "your yours yourself"
+        "a about after again all also am an and any are as at be because been before being between both but by "
+        "can could did do does doing done down during each either else ever few for from further get got had has "
+        "have having he her here hers herself him himself his how i i'd i'll i'm i've if in into is it it's its "
+        "itself just let me more most my myself no nor not now of off on once one only or other our ours out "
+        "over own please same she should so some such than that that's the their theirs them then there these "
+        "they they're this those through to too under until up us very was we we're were what what's when where "
+        "which while who whom whose why will with would you you're your yours yourself"
     ),
     "german": _listed(
-        "aber alle als also am an auch auf aus bei bin bis bist da damit dann das dass dein deine dem den der des dich die "
-        "dir du ein eine einem einen einer eines er es euch für hab habe haben hast hat hatte ich ihm ihn ihr ihre im in "
-        "ist ja kann kein keine man mein meine mich mir mit nach nicht noch nur oder schon sein seine sich sie sind so "
-        "über um und uns unser von vor wann war was weil wenn wer werden wie wir wird wo zu zum zur"
+        "aber alle als also am an auch auf aus bei bin bis bist da damit dann das dass dein deine dem den der "
+        "des dich die dir du ein eine einem einen einer eines er es euch für hab habe haben hast hat hatte ich "
+        "ihm ihn ihr ihre im in ist ja kann kein keine man mein meine mich mir mit nach nicht noch nur oder "
+        "schon sein seine sich sie sind so über um und uns unser von vor wann war was weil wenn wer werden wie "
+        "wir wird wo zu zum zur"
     ),
     "french": _listed(
-        "a ai au aux avec c'est ce ces cette dans de des du elle en est et eu il ils je j'ai l la le les leur lui ma mais "
-        "me mes moi mon ne nos notre nous on ont ou où par pas pour qu que quel quelle quand qui sa se ses son sont sur ta "
-        "te tes ton tu un une vos votre vous y été être"
+        "a ai au aux avec c'est ce ces cette dans de des du elle en est et eu il ils je j'ai l la le les leur "
+        "lui ma mais me mes moi mon ne nos notre nous on ont ou où par pas pour qu que quel quelle quand qui sa "
+        "se ses son sont sur ta te tes ton tu un une vos votre vous y été être"
     ),
     "spanish": _listed(
-        "a al como con cuál cuándo cuando de del dónde donde el ella ellos en era es esta está este esto fue ha han hay he "
-        "la las le lo los me mi mis muy más no nos nosotros o para pero por porque que qué quién se ser si sin sobre son "
-        "su sus también te tiene tu tus un una y ya yo"
+        "a al como con cuál cuándo cuando de del dónde donde el ella ellos en era es esta está este esto fue ha "
+        "han hay he la las le lo los me mi mis muy más no nos nosotros o para pero por porque que qué quién se "
+        "ser si sin sobre son su sus también te tiene tu tus un una y ya yo"
     ),
     "portuguese": _listed(
-        "a ao aos as com como da das de do dos e ela ele em era essa esse esta está este eu foi há isso já lhe mais mas "
-        "me meu minha muito na nas no nos não nós o onde os ou para pela pelo por quando que quem se sem ser seu sua são "
-        "também te tem um uma você"
+        "a ao aos as com como da das de do dos e ela ele em era essa esse esta está este eu foi há isso já lhe "
+        "mais mas me meu minha muito na nas no nos não nós o onde os ou para pela pelo por quando que quem se "
+        "sem ser seu sua são também te tem um uma você"
     ),
     "italian": _listed(
-        "a ai al alla anche c'è che chi ci come con da dal dei del della di dove e ed era gli ha hanno ho i il in io la le "
-        "lei lo loro lui ma mi mia mio ne nel nella no noi non o per perché più quale quando questa questo se sei si sono "
-        "su sua suo ti tra tu un una uno voi è"
+        "a ai al alla anche c'è che chi ci come con da dal dei del della di dove e ed era gli ha hanno ho i il "
+        "in io la le lei lo loro lui ma mi mia mio ne nel nella no noi non o per perché più quale quando questa "
+        "questo se sei si sono su sua suo ti tra tu un una uno voi è"
     ),
     "dutch": _listed(
-        "aan als bij dan dat de der deze die dit door een en er haar had heb hebben heeft het hij hoe hun ik in is je kan "
-        "maar me met mij mijn naar niet nog nu of om onder ons ook op over te tot u uit van veel voor waar wanneer waren "
-        "was wat we wie wij ze zich zij zijn zo"
+        "aan als bij dan dat de der deze die dit door een en er haar had heb hebben heeft het hij hoe hun ik in "
+        "is je kan maar me met mij mijn naar niet nog nu of om onder ons ook op over te tot u uit van veel voor "
+        "waar wanneer waren was wat we wie wij ze zich zij zijn zo"
     ),
     "russian": _listed(
-        "а без более бы был была были было быть в вам вас во вот все всё вы где да для до его ее её если есть еще ещё же "
-        "за и из или им их к как когда кто ли мне мой моя мы на не него нее нет но о об он она они оно от по при с со так "
-        "также там то только ты у уже что чтобы это этот я"
+        "а без более бы был была были было быть в вам вас во вот все всё вы где да для до его ее её если есть "
+        "еще ещё же за и из или им их к как когда кто ли мне мой моя мы на не него нее нет но о об он она они "
+        "оно от по при с со так также там то только ты у уже что чтобы это этот я"
     ),
     "arabic": _listed(
-        "أن أنا أنت أو أي إلى إن التي الذي ذلك عن على عند في قد كان كل كيف لا لم لن له ما متى مع من نحن هذا هذه هل هو هي و يا أين"
+        "أن أنا أنت أو أي إلى إن التي الذي ذلك عن على عند في قد كان كل كيف لا لم لن له ما متى مع من نحن هذا هذه "
+        "هل هو هي و يا أين"
     ),
 }  # fmt: skip
 """Words that say little, by language."""
 STOP_GRAMS: Final = _listed(
-    "的 了 吗 呢 吧 啊 是 在 我 你 他 她 它 们 这 那 和 与 也 都 就 不 有 什么 哪里 哪儿 怎么 为什 时候 么时 多少 几个 我们 你们 他们 她们 是什 "
-    "的是 了吗 这个 那个 一个 是否 有没 没有 は が を に の で と も か へ や です ます した して から まで これ それ いつ どこ 何 ですか すか "
-    "은 는 이 가 을 를 에 의 도 어디 언제 무엇 누구"
+    "的 了 吗 呢 吧 啊 是 在 我 你 他 她 它 们 这 那 和 与 也 都 就 不 有 什么 哪里 哪儿 怎么 为什 时候 么时 "
+    "多少 几个 我们 你们 他们 她们 是什 的是 了吗 这个 那个 一个 是否 有没 没有 は が を に の で と も か "
+    "へ や です ます した して から まで これ それ いつ どこ 何 ですか すか 은 는 이 가 을 를 에 의 도 어디 "
+    "언제 무엇 누구"
 )
 """Grams that say little, in scripts without spaces."""

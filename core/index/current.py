@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Literal, Protocol, TypeVar
 
 from mindmem.core.embed.port import EmbedderIdentity
-from mindmem.core.errors import LeaseTaken, MindMemError, StaleGeneration, StoreUnavailable
+from mindmem.core.errors import LeaseTaken, StaleGeneration, StoreUnavailable
 from mindmem.core.ids import random_id
 from mindmem.core.index.filters import Filter
 from mindmem.core.index.port import Document, Query, Scan, Scored, SearchIndex
@@ -39,6 +39,10 @@ class Generations(Protocol):
             StoreUnavailable: there is none of that name.
             EmbedderMismatch: its vectors are another embedder's than the one in use.
         """
+        ...
+
+    def exists(self, name: str) -> bool:
+        """Return whether there is a generation of that name."""
         ...
 
     def hand_over(self, name: str, successor: str) -> AbstractContextManager[None]:
@@ -80,8 +84,8 @@ def index_lease(ledger: Ledger, *, seconds: float = 60.0, patience: float = 120.
 
 
 class CurrentIndex:
-    """A SearchIndex that follows the ledger: each call runs on the generation in use, and is repeated on the new one when
-    that was replaced meanwhile. The first opening makes the first generation."""
+    """A SearchIndex that follows the ledger: each call runs on the generation in use, and is repeated on the new one
+    when that was replaced meanwhile. The first opening makes the first generation."""
 
     def __init__(self, ledger: Ledger, generations: Generations) -> None:
         """Open the generation that the ledger names.
@@ -129,7 +133,7 @@ class CurrentIndex:
         with self._lock:
             if self._index is not left:
                 return True
-            if self._ledger.get_meta(GENERATION) == left.generation:
+            if self._named() == left.generation:
                 return False
             self._index = self._opened()
             unused = id(left) not in self._users
@@ -187,23 +191,28 @@ class CurrentIndex:
         raise StaleGeneration(f"The index was replaced {_ATTEMPTS} times during one call; try again.")
 
     def _opened(self) -> SearchIndex:
-        missing: MindMemError | None = None
         for _ in range(_ATTEMPTS):
-            name = self._ledger.get_meta(GENERATION)
-            if name is not None and (missing is None or name not in str(missing)):
+            name = self._named()
+            lost = not name
+            if name:
                 try:
                     return self._generations.open(name)
-                except StoreUnavailable as error:
-                    missing = error  # perhaps swapped and swept between the two lines: look again
-                    if self._ledger.get_meta(GENERATION) != name:
-                        continue
-            with index_lease(self._ledger) as lease:
-                if self._ledger.get_meta(GENERATION) == name:
-                    return self._first(lease, name)
-        raise StoreUnavailable("The index can't be opened; run: mindmem rebuild-index") from missing
+                except StoreUnavailable:
+                    lost = not self._generations.exists(name)
+                    if not lost:
+                        raise
+            if self._named() == name:  # else it was replaced and swept between the two looks
+                with index_lease(self._ledger) as lease:
+                    if self._named() == name:
+                        return self._first(lease, name)
+        raise StoreUnavailable(f"The index was replaced {_ATTEMPTS} times while it was opened; try again.")
 
-    def _first(self, lease: Lease, lost: str | None) -> SearchIndex:
-        """Make an empty generation where there is none, or its file was lost; the log fills it, or asks for a rebuild."""
+    def _named(self) -> str:
+        return self._ledger.get_meta(GENERATION) or ""
+
+    def _first(self, lease: Lease, lost: str) -> SearchIndex:
+        """Make an empty generation where there is none, or its file was lost; the log fills it, or asks for a
+        rebuild."""
         name = random_id("gen")
         index = self._generations.create(name, self._generations.embedder)
         self._ledger.set_meta(GENERATION, name, expected=lost, fence=lease.fence)

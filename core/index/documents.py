@@ -1,4 +1,5 @@
-"""A memory as the index sees it: its searchable fields, the text that is embedded, and the key of that text's vector."""
+"""A memory as the index sees it: its searchable fields, the text that is embedded, and the key of that text's
+vector."""
 
 import re
 from collections.abc import Mapping
@@ -21,9 +22,8 @@ def document(memory: Memory, created_at: datetime, embedding: Embedding | None =
 def fields_of(memory: Memory) -> Mapping[str, str]:
     """Return the memory's text by field (``FIELD_WEIGHTS`` names them); empty fields are left out.
 
-    ``subject`` is who and what it is about: the speaker, the entity, the property's words. ``keys`` holds the value where
-    the content says it in other words.
-    """
+    ``subject`` is who and what it is about: the speaker, the entity, the property's words. ``keys`` holds the value
+    where the content says it in other words."""
     value = memory.value if memory.value.casefold() not in memory.content.casefold() else ""
     subject = dict.fromkeys((memory.speaker, memory.entity_name, memory.property_name.replace("_", " ")))
     fields = {
@@ -36,8 +36,8 @@ def fields_of(memory: Memory) -> Mapping[str, str]:
 
 
 def embed_text(memory: Memory) -> str:
-    """Return the text that is embedded: the content, led by its speaker unless it names the speaker itself. Neighbouring
-    turns are left out, since they blur what the memory says.
+    """Return the text that is embedded: the content, led by its speaker unless it names the speaker itself.
+    Neighbouring turns are left out, since they blur what the memory says.
 
     >>> from mindmem.core.records import Scope
     >>> embed_text(Memory(memory_id="m", revision=1, scope=Scope(), mem_type="fact", content="I moved", content_hash="",

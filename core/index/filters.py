@@ -1,12 +1,13 @@
 """The filter language of the wire protocol, parsed once and evaluated the same way by every index.
 
-An object's keys are ``AND``, ``OR``, ``NOT`` (each a list of clauses) or a field; several keys must all hold. A bare value
-is an exact match, ``"*"`` means present, else an operator object. An unknown field or operator is an error that names it.
+An object's keys are ``AND``, ``OR``, ``NOT`` (each a list of clauses) or a field; several keys must all hold. A bare
+value is an exact match, ``"*"`` means present, else an operator object. An unknown field or operator is an error that
+names it.
 
-What an index must agree on, and :func:`matches` states: a field that is empty or missing equals nothing, so ``eq``, ``in``
-and the comparisons are false on it while ``ne`` and ``nin`` are true; ``NOT`` holds where none of its clauses does; times
-compare as instants; a list in metadata equals what one of its elements equals; true, 1 and "1" are three different values.
-"""
+What an index must agree on, and :func:`matches` states: a field that is empty or missing equals nothing, so ``eq``,
+``in`` and the comparisons are false on it while ``ne`` and ``nin`` are true; ``NOT`` holds where none of its clauses
+does; times compare as instants; a list in metadata equals what one of its elements equals; true, 1 and "1" are three
+different values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,8 +32,8 @@ __all__ = [
     "not_ended",
     "parse_filter",
     "scope_filter",
-    "value_equals",
     "valid_at",
+    "value_equals",
 ]
 
 
@@ -140,14 +141,8 @@ def any_of(*filters: Filter | None) -> Filter | None:
 
 def scope_filter(scope: Scope, *, status: Status | None = "active") -> Filter | None:
     """Return what narrows a partition to the app, agent and session that ``scope`` names (unset: any) and a status."""
-    tests = [
-        Test(name, "eq", value)
-        for name, value in (
-            ("status", status), ("app_id", scope.app_id), ("agent_id", scope.agent_id), ("session_id", scope.session_id),
-        )
-        if value
-    ]  # fmt: skip
-    return all_of(*tests)
+    ids = {"app_id": scope.app_id, "agent_id": scope.agent_id, "session_id": scope.session_id}
+    return all_of(*(Test(name, "eq", value) for name, value in {"status": status, **ids}.items() if value))
 
 
 def not_ended(at: datetime) -> Filter:
@@ -243,9 +238,10 @@ def _operand(field: str, operator: str, value: object) -> object:
 
 def _time(field: str, value: object) -> datetime:
     try:
-        parsed = value if isinstance(value, datetime) else datetime.fromisoformat(value) if isinstance(value, str) else None
-        if parsed is not None:
-            return _instant(parsed)
+        if isinstance(value, str):
+            return _instant(datetime.fromisoformat(value))
+        if isinstance(value, datetime):
+            return _instant(value)
     except (ValueError, OverflowError):
         pass
     raise InvalidInput(

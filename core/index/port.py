@@ -32,11 +32,10 @@ class Document:
 class Query:
     """One search within a project; ``partition.user_id`` empty means all users of it.
 
-    ``text`` may be empty for a purely dense query, ``vector`` None for a purely lexical one. ``late`` holds the query's
-    token vectors; an index without them ignores it. ``subject`` is the normalised name of the one person asked about,
-    empty if none. ``filter`` is applied before the top k. ``weights`` are those of lexical, dense and late (missing: the
-    index's defaults); a leg that is not available gives its weight to the others.
-    """
+    ``text`` may be empty for a purely dense query, ``vector`` None for a purely lexical one. ``late`` holds the
+    query's token vectors; an index without them ignores it. ``subject`` is the normalised name of the one person
+    asked about, empty if none. ``filter`` is applied before the top k. ``weights`` are those of lexical, dense and
+    late (missing: the index's defaults); a leg that is not available gives its weight to the others."""
 
     partition: Partition
     text: str = ""
@@ -80,9 +79,9 @@ class SearchIndex(Protocol):
         ...
 
     def apply(self, documents: Sequence[Document], *, watermark: int) -> None:
-        """Write the documents (newest revision wins) and move the watermark, in one transaction. A document without an
-        embedding keeps the one that is already there for the same text. An older watermark than the index's is ignored
-        whole."""
+        """Write the documents and move the watermark, in one transaction. The newest revision wins; a memory that is
+        there keeps its ``created_at``, and one without an embedding the embedding that is there for the same text. An
+        older watermark than the index's is ignored whole."""
         ...
 
     def watermark(self) -> int:
@@ -109,7 +108,8 @@ class SearchIndex(Protocol):
         self, partition: Partition, filter_: Filter | None, *, order: Literal["newest", "id"] = "newest",
         cursor: str | None = None, limit: int = 100,
     ) -> Scan:  # fmt: skip
-        """Return one page; ``newest`` is by recorded_at then id, descending. Cursors stay valid while rows are added."""
+        """Return one page; ``newest`` is by recorded_at then id, descending. Cursors stay valid while rows are
+        added."""
         ...
 
     def count(self, partition: Partition, filter_: Filter | None) -> int:

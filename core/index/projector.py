@@ -1,6 +1,7 @@
 """The projector: reads the log after the index's watermark, in order, and writes it into the index."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -8,8 +9,10 @@ import pyarrow as pa
 from mindmem.core import failpoints
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
 from mindmem.core.errors import StaleGeneration
-from mindmem.core.index.current import CurrentIndex, Generations
+from mindmem.core.index.current import GENERATION, CurrentIndex, Generations
 from mindmem.core.index.documents import document, vector_key
+from mindmem.core.index.embedded.generations import EmbeddedGenerations
+from mindmem.core.index.embedded.index import CACHE_BYTES
 from mindmem.core.index.port import Document, SearchIndex
 from mindmem.core.ledger.port import Entry, Ledger
 from mindmem.core.records import Memory
@@ -24,17 +27,35 @@ _ROWS: Final = 2_000
 
 
 class Projector:
-    """Keeps the index up with the ledger. Several may project at once, in one process or many: each reads the log from the
-    index's own watermark without a gap, so whoever comes first writes a row, and nobody skips another's."""
+    """Keeps the index up with the ledger. Several may project at once, in one process or many: each reads the log
+    from the index's own watermark without a gap, so whoever comes first writes a row, and nobody skips another's."""
 
-    def __init__(self, ledger: Ledger, generations: Generations) -> None:
-        """Open the generation that the ledger names, or make the first one.
+    def __init__(
+        self,
+        ledger: Ledger,
+        folder: Path,
+        *,
+        identity: EmbedderIdentity | None = None,
+        cache_bytes: int = CACHE_BYTES,
+        lock_timeout: float = 60.0,
+    ) -> None:
+        """Open the generation that the ledger names, kept in ``folder``, or make the first one.
+
+        ``identity`` is the embedder in use; without one an index of any embedder opens, and is searched by words.
 
         Raises:
             EmbedderMismatch: the index was built by another embedder; the message names the command that embeds again.
+            StoreUnavailable: the folder or file can't be used.
         """
-        self._ledger = ledger
-        self._index = CurrentIndex(ledger, generations)
+        self.ledger = ledger
+        self.generations: Generations = EmbeddedGenerations(
+            folder,
+            current=lambda: ledger.get_meta(GENERATION),
+            embedder=identity,
+            cache_bytes=cache_bytes,
+            lock_timeout=lock_timeout,
+        )
+        self._index = CurrentIndex(ledger, self.generations)
 
     @property
     def index(self) -> CurrentIndex:
@@ -42,8 +63,8 @@ class Projector:
         return self._index
 
     def catch_up(self, upto: int | None = None) -> int:
-        """Project the log up to ``upto`` (None: its end) and return the index's watermark. Afterwards every change up to
-        there is found by a search.
+        """Project the log up to ``upto`` (None: its end) and return the index's watermark. Afterwards every change up
+        to there is found by a search.
 
         Raises:
             StaleGeneration: the log was pruned beyond the index's watermark, so it must be rebuilt from the tables.
@@ -55,9 +76,9 @@ class Projector:
                     before = index.watermark()
                     if upto is not None and before >= upto:
                         return before
-                    reached = project(self._ledger, index, upto)
+                    reached = project(self.ledger, index, upto)
                     if reached > before:
-                        self._ledger.set_watermark(WATERMARK, reached)
+                        self.ledger.set_watermark(WATERMARK, reached)
                     return reached
                 except StaleGeneration as error:
                     if not self._index.reopen(index):

@@ -1,8 +1,7 @@
 """One BLAS thread for a query: on a busy machine a second one makes a 1 ms product wait 10 ms for its turn.
 
-numpy's wheels carry OpenBLAS, whose own function sets the count; it is found in the library that numpy brought. Where there
-is none (another BLAS, another platform) nothing is done, and the product runs as numpy was built.
-"""
+numpy's wheels carry OpenBLAS, whose own function sets the count; it is found in the library that numpy brought. Where
+there is none (another BLAS, another platform) nothing is done, and the product runs as numpy was built."""
 
 import ctypes
 import threading

@@ -17,8 +17,8 @@ __all__ = ["FIELDS", "POSTING", "decode", "encode", "micros", "moment", "pack_te
 
 FIELDS: Final = tuple(FIELD_WEIGHTS)
 POSTING: Final = np.dtype([("term", "<u8"), ("counts", "u1", (len(FIELDS),))])
-"""One word of one document: the term's hash and how often each field holds it. The weights of the fields are applied when
-a partition is loaded, so that they can be tuned without building the index again."""
+"""One word of one document: the term's hash and how often each field holds it. The weights of the fields are applied
+when a partition is loaded, so that they can be tuned without building the index again."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PLAIN: Final = (

@@ -16,8 +16,8 @@ from mindmem.core.text import normalise_name
 __all__ = ["CODED", "TIMES", "Columns"]
 
 CODED: Final = (
-    "app_id", "session_id", "agent_id", "mem_type", "status", "property_name", "entity_id", "entity_type", "entity_name",
-    "speaker",
+    "app_id", "session_id", "agent_id", "mem_type", "status", "property_name", "entity_id", "entity_type",
+    "entity_name", "speaker",
 )  # fmt: skip
 TIMES: Final = {
     "validate_from": "valid_from", "validate_to": "valid_to", "created_at": "created_at", "updated_at": "recorded_at",
@@ -50,7 +50,8 @@ class Columns:
     @property
     def nbytes(self) -> int:
         """Return the size of the columns in bytes, Python strings estimated."""
-        arrays = sum(array.nbytes for array in (*self._codes.values(), *self._times.values()))
+        arrays = sum(codes.nbytes for codes in self._codes.values())
+        arrays += sum(times.nbytes for times in self._times.values())
         return arrays + self._bytes_of_text + 200 * len(self.memory_ids)
 
     def put(self, places: Sequence[int], rows: Mapping[str, Sequence[Any]]) -> None:
@@ -139,7 +140,9 @@ class Columns:
             values = self._values(field[len(METADATA) :])
             if operator == "present":
                 return np.array([value not in (None, "", []) for value in values], dtype=np.bool_)
-            return np.array([value not in ("", []) and value_equals(value, operand) for value in values], dtype=np.bool_)
+            return np.array(
+                [value not in ("", []) and value_equals(value, operand) for value in values], dtype=np.bool_
+            )
         if field not in self._codes:
             raise InvalidInput(f"Unknown filter field {bounded(field)}.", field=field)
         return ~self._equal(field, "") if operator == "present" else self._equal(field, operand if operand else None)
@@ -147,7 +150,7 @@ class Columns:
     def _equal(self, column: str, value: object) -> Bools:
         code = self._tables[column].get(value) if isinstance(value, str) else None
         codes = self._codes[column].view
-        return np.zeros(len(codes), dtype=np.bool_) if code is None else codes == code
+        return np.zeros(len(codes), dtype=np.bool_) if code is None else np.asarray(codes == code)
 
     def _test_id(self, operator: str, operand: object) -> Bools:
         if operator == "present":
@@ -176,7 +179,7 @@ class Columns:
 
     @staticmethod
     def _test_time(times: npt.NDArray[np.int64], operator: str, operand: object) -> Bools:
-        told = times != NEVER
+        told = np.asarray(times != NEVER)
         if operator == "present":
             return told
         at = micros(operand) if isinstance(operand, datetime) else None
@@ -190,9 +193,9 @@ class Columns:
             case "gte":
                 return np.asarray(times >= at)
             case "lt":
-                return told & (times < at)
+                return np.asarray(told & (times < at))
             case "lte":
-                return told & (times <= at)
+                return np.asarray(told & (times <= at))
         raise InvalidInput(f"A time has no operator {bounded(operator)}.", field="filters")
 
     def _values(self, key: str) -> list[object]:

@@ -14,8 +14,9 @@ __all__ = ["EmbeddedGenerations"]
 
 
 class EmbeddedGenerations:
-    """Files ``<name>.sqlite`` in a folder. Each open one holds a shared lock on ``<name>.lock``; a generation is deleted
-    only by who gets that lock alone. (A file of its own: closing any handle on a SQLite file drops SQLite's locks.)"""
+    """Files ``<name>.sqlite`` in a folder. Each open one holds a shared lock on ``<name>.lock``; a generation is
+    deleted only by who gets that lock alone. (A file of its own: closing any handle on a SQLite file drops SQLite's
+    locks.)"""
 
     def __init__(
         self,
@@ -65,10 +66,14 @@ class EmbeddedGenerations:
             raise
         return index
 
+    def exists(self, name: str) -> bool:
+        """Return whether there is a generation of that name."""
+        return self._file(name).is_file()
+
     @contextmanager
     def hand_over(self, name: str, successor: str) -> Iterator[None]:
         """Keep all writers of ``name`` out for the block and make its users look for ``successor`` from now on."""
-        if not self._file(name).is_file():
+        if not self.exists(name):
             yield
             return
         index = self._opened(name)
@@ -102,7 +107,7 @@ class EmbeddedGenerations:
         return self._folder / f"{name}.sqlite"
 
     def _opened(self, name: str, *, create: bool = False, embedder: EmbedderIdentity | None = None) -> EmbeddedIndex:
-        if not create and not self._file(name).is_file():
+        if not create and not self.exists(name):
             raise StoreUnavailable(f"The index generation {name} has no file; run: mindmem rebuild-index")
         held = self._held(name)
         try:

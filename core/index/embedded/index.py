@@ -26,10 +26,12 @@ __all__ = ["CACHE_BYTES", "EmbeddedIndex"]
 
 CACHE_BYTES: Final = 1_500_000_000
 _AT_ONCE: Final = 500
+_COLUMNS: Final[tuple[Piece, ...]] = ("columns",)
 
 
 class EmbeddedIndex:
-    """One generation of the embedded index. Safe to use from several threads and, on one file, from several processes."""
+    """One generation of the embedded index. Safe to use from several threads and, on one file, from several
+    processes."""
 
     def __init__(
         self,
@@ -152,7 +154,7 @@ class EmbeddedIndex:
         """
         after = _read_cursor(cursor, order)
         best: list[tuple[int, str]] = []
-        for arrays in self._each(partition, ("columns",)):
+        for arrays in self._each(partition, _COLUMNS):
             columns = arrays.columns
             mask = columns.mask(filter_)
             places = np.arange(len(columns)) if mask is None else np.flatnonzero(mask)
@@ -170,7 +172,7 @@ class EmbeddedIndex:
     def count(self, partition: Partition, filter_: Filter | None) -> int:
         """Return how many memories match."""
         total = 0
-        for arrays in self._each(partition, ("columns",)):
+        for arrays in self._each(partition, _COLUMNS):
             mask = arrays.columns.mask(filter_)
             total += len(arrays.columns) if mask is None else int(np.count_nonzero(mask))
         return total
@@ -184,8 +186,9 @@ class EmbeddedIndex:
 
     @contextmanager
     def hand_over(self, successor: str) -> Iterator[None]:
-        """Announce a successor and keep every writer of this generation out for the block, in which the ledger is made to
-        name the successor. From the announcement on, each use of this generation asks ``is_current`` first."""
+        """Announce a successor and keep every writer of this generation out for the block, in which the ledger is
+        made to name the successor. From the announcement on, each use of this generation asks ``is_current``
+        first."""
         self._store.set_meta("successor", successor)
         with self._store.writing():
             yield
@@ -284,4 +287,6 @@ def _read_cursor(cursor: str | None, order: str) -> tuple[int, str] | None:
             return at, memory_id
     except (ValueError, TypeError):
         pass
-    raise InvalidInput(f"The cursor {bounded(cursor)} is not one that this scan gave; begin without one.", field="cursor")
+    raise InvalidInput(
+        f"The cursor {bounded(cursor)} is not one that this scan gave; begin without one.", field="cursor"
+    )

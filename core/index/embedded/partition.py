@@ -1,8 +1,7 @@
 """The arrays of one partition, filled from the file and kept up with it.
 
-Each piece (columns, postings, sentence vectors, token vectors) is loaded when a query first needs it and remembers the stamp
-up to which it has seen the file; afterwards only the rows written since are read.
-"""
+Each piece (columns, postings, sentence vectors, token vectors) is loaded when a query first needs it and remembers
+the stamp up to which it has seen the file; afterwards only the rows written since are read."""
 
 import threading
 from collections.abc import Collection, Sequence
@@ -46,8 +45,8 @@ class Arrays:
     @property
     def nbytes(self) -> int:
         """Return what the arrays hold in memory, in bytes."""
-        pieces = (self.columns, self.postings, self.matrix, self.tokens, self._words, *self._texts.values())
-        return sum(piece.nbytes for piece in pieces)
+        scored = self.columns.nbytes + self.postings.nbytes + self.matrix.nbytes + self.tokens.nbytes
+        return scored + self._words.nbytes + sum(texts.nbytes for texts in self._texts.values())
 
     def fresh(self, stamp: int, pieces: Collection[Piece]) -> bool:
         """Return whether these pieces have seen the file up to ``stamp``."""
@@ -89,7 +88,8 @@ class Arrays:
         # A first reading follows the table's own order; a later one the index on stamps.
         where = "d.part + 0 = ? and d.stamp > ?" if seen == 0 else "d.part = ? and d.stamp > ?"
         return self._store.rows(
-            f"select {names} from documents d {joined} where {where} and d.doc > ? and d.doc < ? order by d.doc limit {_PAGE}",
+            f"select {names} from documents d {joined} where {where} and d.doc > ? and d.doc < ? "
+            f"order by d.doc limit {_PAGE}",
             (self._part, seen, after, self._first + size),
         )
 
@@ -100,7 +100,11 @@ class Arrays:
             self.postings.put(places[chosen], [rows[at][1] for at in chosen], b"".join(rows[at][2] for at in chosen))
 
     def _put_vectors(
-        self, piece: Literal["matrix", "tokens"], places: npt.NDArray[np.int64], rows: Sequence[tuple[Any, ...]], size: int
+        self,
+        piece: Literal["matrix", "tokens"],
+        places: npt.NDArray[np.int64],
+        rows: Sequence[tuple[Any, ...]],
+        size: int,
     ) -> None:
         held: Matrix | Tokens = self.matrix if piece == "matrix" else self.tokens
         held.grow(size)

@@ -80,9 +80,7 @@ def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
     scores = convex(legs, prepared.weights, factor)
     kept = scores > 0.0
     if prepared.way == "hybrid":
-        kept &= relevant(
-            covered[places], legs["dense"] if prepared.vector is not None else None, legs.get("late")
-        )
+        kept &= relevant(covered[places], legs["dense"] if prepared.vector is not None else None, legs.get("late"))
     chosen = np.flatnonzero(kept)
     chosen = chosen[_best(scores[chosen], query.k)]
     ids = arrays.columns.memory_ids

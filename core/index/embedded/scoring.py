@@ -1,12 +1,12 @@
 """Every number that shapes a score, in one place, and the arithmetic that joins the legs.
 
-Scores are absolute: a leg depends on the query and the partition, never on which other documents were fetched, so a result
-keeps its score when ``k`` grows and a threshold means something.
+Scores are absolute: a leg depends on the query and the partition, never on which other documents were fetched, so a
+result keeps its score when ``k`` grows and a threshold means something.
 
 - ``lexical`` = BM25F over the fields ÷ the most that this query could reach (Σ weight · idf · (k1 + 1)).
 - ``dense`` = cosine of the sentence vectors, negative ones cut to 0.
-- ``late`` = for each of the query's tokens the best cosine among the document's, averaged with the tokens' idf as weight
-  (Khattab and Zaharia 2020, ColBERT's MaxSim, with idf).
+- ``late`` = for each of the query's tokens the best cosine among the document's, averaged with the tokens' idf as
+  weight (Khattab and Zaharia 2020, ColBERT's MaxSim, with idf).
 
 The fused score is their convex sum times the subject's factor. The floor is a separate test on the evidence: see
 :func:`relevant`.
@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["B", "K1", "SUBJECT_FACTOR", "WEIGHTS", "Floats", "convex", "idf", "leg_weights", "relevant"]
+__all__ = ["K1", "SUBJECT_FACTOR", "WEIGHTS", "B", "Floats", "convex", "idf", "leg_weights", "relevant"]
 
 Floats = npt.NDArray[np.float32]
 Bools = npt.NDArray[np.bool_]
@@ -44,7 +44,8 @@ FLOOR_JOINT: Final = 0.6
 def idf(documents: int, containing: "npt.NDArray[np.int64] | int") -> "npt.NDArray[np.float64]":
     """Return the inverse document frequency of terms that ``containing`` of ``documents`` hold; always positive."""
     held = np.asarray(containing, dtype=np.float64)
-    return np.log1p((documents + PRIOR - held + 0.5) / (held + 0.5))
+    rare: npt.NDArray[np.float64] = np.log1p((documents + PRIOR - held + 0.5) / (held + 0.5))
+    return rare
 
 
 def leg_weights(given: Mapping[str, float], available: Mapping[str, bool]) -> dict[str, float]:
@@ -62,16 +63,16 @@ def convex(legs: Mapping[str, Floats], weights: Mapping[str, float], factor: Flo
     total = np.zeros(len(factor), dtype=np.float32)
     for leg, weight in weights.items():
         total += np.float32(weight) * legs[leg]
-    return np.clip(total * factor, 0.0, 1.0)
+    fused: Floats = np.clip(total * factor, 0.0, 1.0)
+    return fused
 
 
 def relevant(coverage: Floats, dense: Floats | None, late: Floats | None) -> Bools:
     """Return which documents have enough to do with the query to be shown at all.
 
-    ``coverage`` is the share of the query's informative words, weighted by idf, that a document holds. A document passes
-    on words alone, on either vector alone, or on both together (``FLOOR_JOINT``): a nonsense query shares no word and is
-    far from everything; a topic that was never stored shares at best a common word.
-    """
+    ``coverage`` is the share of the query's informative words, weighted by idf, that a document holds. A document
+    passes on words alone, on either vector alone, or on both together (``FLOOR_JOINT``): a nonsense query shares no
+    word and is far from everything; a topic that was never stored shares at best a common word."""
     passed = coverage >= FLOOR_COVERAGE
     if dense is not None:
         passed |= dense >= FLOOR_DENSE

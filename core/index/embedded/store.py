@@ -1,9 +1,8 @@
 """The file of one generation: SQLite in WAL mode, rows clustered by partition, one transaction per apply.
 
-A document's key is its partition's number and its place in that partition, so a partition is one range of every table and
-a place is a row of the arrays. Each row carries the ``stamp`` of the apply that wrote it last: a reader that has seen a
-partition up to some stamp asks for the later rows only, whichever process wrote them.
-"""
+A document's key is its partition's number and its place in that partition, so a partition is one range of every table
+and a place is a row of the arrays. Each row carries the ``stamp`` of the apply that wrote it last: a reader that has
+seen a partition up to some stamp asks for the later rows only, whichever process wrote them."""
 
 import json
 import sqlite3
@@ -27,17 +26,17 @@ ROOM: Final = 1 << 32
 """Places in a partition: a document's key is ``part * ROOM + place``."""
 
 COLUMNS: Final = (
-    "doc", "memory_id", "text_key", "metadata", "app_id", "session_id", "agent_id", "mem_type", "status", "property_name",
-    "entity_id", "entity_type", "entity_name", "speaker", "valid_from", "valid_to", "created_at", "recorded_at", "terms",
-    "lengths",
+    "doc", "memory_id", "text_key", "metadata", "app_id", "session_id", "agent_id", "mem_type", "status",
+    "property_name", "entity_id", "entity_type", "entity_name", "speaker", "valid_from", "valid_to", "created_at",
+    "recorded_at", "terms", "lengths",
 )  # fmt: skip
 """Columns that the arrays of a partition are made of."""
 
 _SCHEMA: Final = """
 create table if not exists meta (name text primary key, value text not null) without rowid;
 create table if not exists parts (
-  part integer primary key, project_id text not null, user_id text not null, size integer not null, stamp integer not null,
-  unique (project_id, user_id)
+  part integer primary key, project_id text not null, user_id text not null, size integer not null,
+  stamp integer not null, unique (project_id, user_id)
 );
 create table if not exists documents (
   doc integer primary key, part integer not null, stamp integer not null, memory_id text not null unique,
@@ -53,9 +52,7 @@ create table if not exists records (doc integer primary key, record text not nul
 create table if not exists vectors (doc integer primary key, vector blob not null);
 create table if not exists tokens (doc integer primary key, ids blob not null, vectors blob not null);
 """
-_WRITE: Final = (
-    "insert into documents ({names}) values ({marks}) on conflict (doc) do update set {sets}"
-)
+_WRITE: Final = "insert into documents ({names}) values ({marks}) on conflict (doc) do update set {sets}"
 
 
 class Store:
@@ -96,9 +93,7 @@ class Store:
         """Set a named value, with ``only_new`` unless there is one."""
         how = "nothing" if only_new else "update set value = excluded.value"
         with self._told():
-            self._connection().execute(
-                f"insert into meta values (?, ?) on conflict (name) do {how}", (name, value)
-            )
+            self._connection().execute(f"insert into meta values (?, ?) on conflict (name) do {how}", (name, value))
 
     def watermark(self) -> int:
         """Return the seq up to which the file holds every change."""
@@ -131,7 +126,9 @@ class Store:
             held = newest.get(document.memory.memory_id)
             if held is None or held.memory.revision <= document.memory.revision:
                 newest[document.memory.memory_id] = document
-        prepared = [(document, *pack_terms(document.fields), vector_key(document.memory)) for document in newest.values()]
+        prepared = [
+            (document, *pack_terms(document.fields), vector_key(document.memory)) for document in newest.values()
+        ]
         with self.writing() as connection:
             check()
             if watermark < self.watermark():
@@ -209,7 +206,7 @@ class Store:
         except sqlite3.OperationalError as error:
             if "locked" in str(error) or "busy" in str(error):
                 raise StoreBusy(
-                    f"Another process kept the index file {self._path.name} locked for over {self._timeout:g} s; try again."
+                    f"Another process kept the index file {self._path.name} locked for {self._timeout:g} s; try again."
                 ) from error
             raise StoreUnavailable(f"The index file {self._path.name} can't be used: {error}.") from error
         except sqlite3.DatabaseError as error:
@@ -294,7 +291,8 @@ class _Batch:
                 self._connection.execute("delete from tokens where doc = ?", (doc,))
         elif changed:
             twin = self._connection.execute(
-                "select v.doc from documents d join vectors v on v.doc = d.doc where d.text_key = ? and d.doc <> ? limit 1",
+                "select v.doc from documents d join vectors v on v.doc = d.doc where d.text_key = ? and d.doc <> ? "
+                "limit 1",
                 (key, doc),
             ).fetchone()
             for table, columns in (("vectors", "vector"), ("tokens", "ids, vectors")):
