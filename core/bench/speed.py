@@ -33,6 +33,8 @@ _PER_USER: Final = 1000
 """Memories of each user in the stores of many users."""
 _RECORDED: Final = datetime(2024, 6, 1, tzinfo=UTC)
 _WITHOUT_EMBEDDER: Final = EmbedderIdentity("none", "0", 0)
+Watch = Callable[[str, int, int], None]
+"""Is told what is being done, how much of it is done, and how much there is."""
 _COLUMNS: Final = ("part", "memories", "users", "p50_ms", "p95_ms", "cold_ms", "disk_bytes")
 
 
@@ -73,8 +75,12 @@ def plan(sizes: str | None, *, full: bool) -> SpeedPlan:
     return SpeedPlan(user_sizes=numbers, total_sizes=FULL.total_sizes if full else ())
 
 
-def run(chosen: SpeedPlan, *, seed: int, say: Callable[[str], None] = lambda _: None) -> Results:
-    """Measure everything in the plan and return figures and rows; ``say`` is told what is being done.
+def _unwatched(*_: object) -> None:
+    """Tell nobody."""
+
+
+def run(chosen: SpeedPlan, *, seed: int, watch: Watch = _unwatched) -> Results:
+    """Measure everything in the plan and return figures and rows; ``watch`` is told how far it is.
 
     Search times of rows named ``search_index`` are without the query's embedding, which rows named ``embed_query``
     hold; those of ``search`` are whole calls of ``Memory.search``.
@@ -82,14 +88,11 @@ def run(chosen: SpeedPlan, *, seed: int, say: Callable[[str], None] = lambda _: 
     rows: list[dict[str, object]] = []
     with tempfile.TemporaryDirectory(prefix="mindmem-speed-") as folder:
         place = Path(folder)
-        say(f"ingest of {chosen.messages:,} messages")
-        figures = _ingest(place / "ingest", chosen, Generator(seed))
+        figures = _ingest(place / "ingest", chosen, Generator(seed), watch)
         for size in chosen.user_sizes:
-            say(f"one user with {size:,} memories")
-            rows += _one_user(place / f"user-{size}", size, chosen, Generator(seed))
+            rows += _one_user(place / f"user-{size}", size, chosen, Generator(seed), watch)
         for size in chosen.total_sizes:
-            say(f"{size:,} memories of {max(size // _PER_USER, 1):,} users")
-            rows.append(_many_users(place / f"all-{size}", size, chosen, Generator(seed)))
+            rows.append(_many_users(place / f"all-{size}", size, chosen, Generator(seed), watch))
     for part in ("add", "add_embedding", "search", "search_index", "embed_query", "open"):
         figures[f"{part}_p50_ms_by_size"] = {
             str(row["memories"]): row["p50_ms"] for row in rows if row["part"] == part and row["users"] == 1
@@ -122,7 +125,7 @@ class _Timed:
             self.seconds += monotonic() - begun
 
 
-def _ingest(home: Path, chosen: SpeedPlan, generator: Generator) -> dict[str, object]:
+def _ingest(home: Path, chosen: SpeedPlan, generator: Generator, watch: Watch) -> dict[str, object]:
     """Add conversations of 50 messages and return messages a second, and how many of them became memories."""
     from mindmem.core.memory import Memory
 
@@ -136,6 +139,7 @@ def _ingest(home: Path, chosen: SpeedPlan, generator: Generator) -> dict[str, ob
                 for text in texts[place : place + 50]
             ]
             written += len(memory.add(messages, user_id="u", session_id=f"s{place}").actions)
+            watch("ingest", place + len(messages), len(texts))
         seconds = monotonic() - begun
         folding = monotonic()
         memory.fold()
@@ -150,7 +154,9 @@ def _ingest(home: Path, chosen: SpeedPlan, generator: Generator) -> dict[str, ob
     }
 
 
-def _one_user(home: Path, size: int, chosen: SpeedPlan, generator: Generator) -> Iterator[dict[str, object]]:
+def _one_user(
+    home: Path, size: int, chosen: SpeedPlan, generator: Generator, watch: Watch
+) -> Iterator[dict[str, object]]:
     """Fill a store of one user, then yield a row for filling, adding, searching and opening it."""
     from mindmem.core.memory import Memory
 
@@ -158,7 +164,7 @@ def _one_user(home: Path, size: int, chosen: SpeedPlan, generator: Generator) ->
     base = {"memories": size, "users": 1}
     with Memory(services=services) as memory:
         begun = monotonic()
-        _fill(memory, size, generator, timed.identity if timed else _WITHOUT_EMBEDDER)
+        _fill(memory, size, generator, timed.identity if timed else _WITHOUT_EMBEDDER, watch)
         fill_s = monotonic() - begun
         adds, embeds = [], []
         for text in generator.texts(chosen.adds):
@@ -185,7 +191,7 @@ def _one_user(home: Path, size: int, chosen: SpeedPlan, generator: Generator) ->
         yield {"part": "embed_query", **base, **_spread(embeds)}
 
 
-def _many_users(home: Path, size: int, chosen: SpeedPlan, generator: Generator) -> dict[str, object]:
+def _many_users(home: Path, size: int, chosen: SpeedPlan, generator: Generator, watch: Watch) -> dict[str, object]:
     """Fill an index with 1,000 memories a user and return the row of searching one user's."""
     from mindmem.core.index.documents import document
     from mindmem.core.memory import Memory
@@ -202,6 +208,7 @@ def _many_users(home: Path, size: int, chosen: SpeedPlan, generator: Generator) 
             embeddings = generator.embeddings(_PER_USER, identity) if timed else [None] * _PER_USER
             documents = [document(generator.memory(scope), _RECORDED, embedding) for embedding in embeddings]
             index.apply(documents, watermark=number + 1)
+            watch(f"{size:,} memories of {users:,} users", number + 1, users)
         fill_s = monotonic() - begun
         chosen_users = [f"u{generator.pick(users)}" for _ in range(20)]
         times = _index_times(memory, chosen_users, chosen.queries, generator)
@@ -225,7 +232,7 @@ def _open(home: Path) -> "tuple[Services, _Timed | None]":
     return open_services(settings, embedder=timed), timed
 
 
-def _fill(memory: "Memory", size: int, generator: Generator, identity: EmbedderIdentity) -> None:
+def _fill(memory: "Memory", size: int, generator: Generator, identity: EmbedderIdentity, watch: Watch) -> None:
     """Commit ``size`` generated memories of user ``u`` in changes of 1,000, then fold them."""
     from mindmem.core.apply import Request
     from mindmem.core.index.documents import vector_key
@@ -243,6 +250,7 @@ def _fill(memory: "Memory", size: int, generator: Generator, identity: EmbedderI
         )
         known = dict(zip(map(vector_key, memories), embeddings, strict=bool(embeddings)))
         memory.services.applier.apply(made, Request(actor="bench"), embeddings=known)
+        watch(f"one user with {size:,} memories", place + len(memories), size)
     memory.fold()
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "global_options",
     "json_object",
     "plain",
+    "watching",
     "with_session",
 ]
 
@@ -134,6 +135,24 @@ def console() -> "Console":
     from rich.console import Console
 
     return Console(highlight=False, emoji=False, markup=False)
+
+
+@contextmanager
+def watching() -> Iterator[Callable[[str, int, int], None]]:
+    """Give a function that shows progress bars on stderr: called with what is being done, how much, of how much."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+
+        def watch(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=total)
+            bars.update(tasks[what], completed=done)
+
+        yield watch
 
 
 def plain(value: object) -> object:

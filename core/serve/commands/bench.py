@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import click
-from mindmem.core.serve.console import Session, emit, with_session
+from mindmem.core.serve.console import Session, emit, watching, with_session
 
 __all__ = ["bench"]
 
@@ -30,7 +30,8 @@ def speed(session: Session, sizes: str | None, full: bool, seed: int, out: Path 
     from mindmem.core.bench import speed as measure
     from mindmem.core.bench.results import report, write
 
-    results = measure.run(measure.plan(sizes, full=full), seed=seed, say=lambda what: click.echo(f"… {what}", err=True))
+    with watching() as watch:
+        results = measure.run(measure.plan(sizes, full=full), seed=seed, watch=watch)
     folder = write(results, out or Path("bench-results") / "speed")
     if session.as_json:
         emit(results.document())
