@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
+from weakref import WeakSet
 
 from mindmem.core import clock
 from mindmem.core.errors import CorruptStore, InvalidInput, MissingExtra, StoreBusy, StoreUnavailable, bounded
@@ -28,7 +29,7 @@ class Store:
     """An engine with the transactions that the ledger needs.
 
     Connections are pooled and used by one thread at a time. They don't survive a fork: in a forked child every use
-    raises StoreUnavailable.
+    raises StoreUnavailable, and a child that opens the same file anew finds no connection of its parent in its way.
     """
 
     def __init__(self, url: str, lock_timeout: float) -> None:
@@ -38,6 +39,7 @@ class Store:
         self._process = os.getpid()
         self._closed = False
         self._engine = _sqlite(self.url, lock_timeout) if self.sqlite else _postgres(self.url, lock_timeout)
+        _open.add(self)
 
     @property
     def name(self) -> str:
@@ -88,6 +90,14 @@ class Store:
                         raise DBAPIError("PRAGMA journal_mode=WAL", None, error) from error
                     time.sleep(0.02)
 
+    def let_go(self) -> None:
+        """Close the idle connections to a SQLite file; the next use opens new ones.
+
+        Called before a fork: a child that inherited them would take its parent's file locks for its own.
+        """
+        if self.sqlite and os.getpid() == self._process:
+            self._engine.dispose()
+
     def close(self) -> None:
         """Close the connections; a child of a fork leaves its parent's alone."""
         self._engine.dispose(close=os.getpid() == self._process)
@@ -114,6 +124,17 @@ class Store:
             if meaning is None:
                 raise
             raise meaning from error
+
+
+_open: "WeakSet[Store]" = WeakSet()
+
+
+def _before_fork() -> None:
+    for store in list(_open):
+        store.let_go()
+
+
+os.register_at_fork(before=_before_fork)
 
 
 def _checked(url: str) -> URL:

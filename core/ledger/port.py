@@ -44,7 +44,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class HeadMove:
-    """A head moves from ``expected`` (0: does not exist) to ``revision``; a commit refuses a head that stands elsewhere."""
+    """A head moves from ``expected`` (0: does not exist) to ``revision``; it is refused if it stands elsewhere."""
 
     kind: HeadKind
     object_id: str

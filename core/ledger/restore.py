@@ -16,7 +16,6 @@ __all__ = ["restore"]
 
 def restore(
     store: Store,
-    *,
     changes: Iterable[Change],
     heads: Iterable[Head],
     keys: Iterable[tuple[str, KeyRecord]],

@@ -46,7 +46,6 @@ class SqlLedger(Commits, State, History, Leases, Queue, Quarantine):
 
     def restore(
         self,
-        *,
         changes: Iterable[Change],
         heads: Iterable[Head],
         keys: Iterable[tuple[str, KeyRecord]],
@@ -62,7 +61,7 @@ class SqlLedger(Commits, State, History, Leases, Queue, Quarantine):
             Conflict: the ledger already holds changes.
             CorruptStore: the changes have a gap, or a partition's last seq is not among them.
         """
-        restore(self._store, changes=changes, heads=heads, keys=keys, states=states, pins=pins, uuid=uuid)
+        restore(self._store, changes, heads, keys, states, pins, uuid)
         self._uuid = uuid
 
     def close(self) -> None:

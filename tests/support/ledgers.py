@@ -20,9 +20,11 @@ from mindmem.core.ledger.sql import SqlLedger, open_ledger, sqlite_url
 from mindmem.core.records import Memory, Scope, Status
 from mindmem.core.tables.rows import memories_table
 
-__all__ = ["ANN", "BOB", "adding", "claim", "ledger", "ledger_url", "ledger_urls", "postgres_url", "revising"]
+__all__ = ["ANN", "BOB", "SERVER", "adding", "claim", "ledger", "ledger_url", "ledger_urls", "postgres_url", "revising"]
 
-SERVER = os.environ.get("MINDMEM_TEST_POSTGRES", "")
+SERVER = os.environ.get("MINDMEM_TEST_POSTGRES", "").replace("postgresql+psycopg://", "postgresql://")
+"""URL of the test server as psycopg takes it, empty where there is none."""
+
 WHY_SKIPPED = "MINDMEM_TEST_POSTGRES is not set: it names a PostgreSQL server on which schemas may be created"
 
 ANN = Scope.of("ann")
@@ -38,14 +40,13 @@ def ledger_urls() -> list[object]:
 @contextmanager
 def postgres_url() -> Iterator[str]:
     """Give the URL of a schema of its own on the test server; it is dropped afterwards."""
-    server = SERVER.replace("postgresql+psycopg://", "postgresql://")
     schema = f"mindmem_test_{uuid4().hex}"
-    with psycopg.connect(server, autocommit=True) as connection:
+    with psycopg.connect(SERVER, autocommit=True) as connection:
         connection.execute(f'CREATE SCHEMA "{schema}"')
     try:
-        yield f"{server}{'&' if '?' in server else '?'}options={quote(f'-csearch_path={schema}')}"
+        yield f"{SERVER}{'&' if '?' in SERVER else '?'}options={quote(f'-csearch_path={schema}')}"
     finally:
-        with psycopg.connect(server, autocommit=True) as connection:
+        with psycopg.connect(SERVER, autocommit=True) as connection:
             connection.execute("SET client_min_messages = warning")
             connection.execute(f'DROP SCHEMA "{schema}" CASCADE')
 

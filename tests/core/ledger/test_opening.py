@@ -8,15 +8,18 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import psycopg
 import pytest
+from mindmem.core import failpoints
 from mindmem.core.errors import CorruptStore, InvalidInput, MindMemError, StoreBusy, StoreUnavailable
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.sql import SqlLedger, open_ledger, sqlite_url
 from sqlalchemy import create_engine, update
 from support.forks import alone, together
-from support.ledgers import ANN, adding
+from support.ledgers import ANN, SERVER, adding, ledger_urls
 
 NOBODY = 65534
+POSTGRES = ledger_urls()[1:]
 
 
 def committed(url: str, text: str) -> int:
@@ -66,6 +69,42 @@ def test_a_forked_child_may_not_use_its_parents_ledger_but_may_open_its_own(ledg
     assert ledger.commit(adding("three")).seq == 3
 
 
+def test_a_forked_child_inherits_no_descriptor_of_a_sqlite_file(tmp_path: Path) -> None:
+    descriptors = Path("/proc/self/fd")
+    if not descriptors.is_dir():
+        pytest.skip("this system has no /proc/self/fd to look into")
+
+    def held() -> list[str]:
+        targets = [os.path.realpath(link) for link in descriptors.iterdir()]
+        return [target for target in targets if "ledger.db" in target]
+
+    with open_ledger(sqlite_url(tmp_path / "ledger.db")) as ledger:
+        ledger.commit(adding("one"))
+        assert held() != []
+        assert alone(held) == []
+        assert ledger.commit(adding("two")).seq == 2
+
+
+@pytest.mark.parametrize("ledger_url", POSTGRES, indirect=True)
+def test_a_connection_that_breaks_in_a_commit_writes_nothing_and_the_next_one_works(ledger: SqlLedger) -> None:
+    def cut(point: str) -> None:
+        if point == "commit.seq":
+            with psycopg.connect(SERVER, autocommit=True) as other:
+                other.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE state = 'idle in transaction' AND query LIKE '%ledger_changes%'"
+                )
+
+    failpoints.arm(cut)
+    try:
+        with pytest.raises(StoreUnavailable):
+            ledger.commit(adding("one", key="k"))
+    finally:
+        failpoints.arm(None)
+    assert ledger.last_seq() == 0
+    assert ledger.commit(adding("one", key="k")).seq == 1
+
+
 def test_a_closed_ledger_says_so(ledger: SqlLedger) -> None:
     ledger.close()
     ledger.close()
@@ -75,7 +114,7 @@ def test_a_closed_ledger_says_so(ledger: SqlLedger) -> None:
 
 @pytest.mark.parametrize("url", ["", "nonsense", "sqlite://", "sqlite:///:memory:", "mysql://host/db"])
 def test_a_url_that_can_hold_no_ledger_is_invalid(url: str) -> None:
-    with pytest.raises(InvalidInput, match="sqlite:////path/to/ledger.db or postgresql://"):
+    with pytest.raises(InvalidInput, match=r"sqlite:////path/to/ledger\.db or postgresql://"):
         open_ledger(url)
 
 
@@ -127,7 +166,7 @@ def test_a_read_only_ledger_opens_and_refuses_writes(tmp_path: Path) -> None:
 
 def test_a_file_without_write_permission_refuses_writes(tmp_path: Path) -> None:
     # Root writes everywhere, so a child gives up its rights; it needs a folder that it may enter.
-    folder = Path("/tmp" if os.getuid() == 0 else tmp_path) / f"mindmem-read-only-{os.getpid()}"  # noqa: S108
+    folder = Path("/tmp" if os.getuid() == 0 else tmp_path) / f"mindmem-read-only-{os.getpid()}"
     folder.mkdir()
     try:
         url = sqlite_url(folder / "ledger.db")
@@ -174,7 +213,7 @@ def test_another_writers_lock_is_a_busy_store_after_the_timeout(tmp_path: Path) 
     with open_ledger(sqlite_url(file), lock_timeout=0.1) as ledger:
         other = sqlite3.connect(file, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreBusy, match="for over 0.1 s") as refused:
+        with pytest.raises(StoreBusy, match=r"for over 0\.1 s") as refused:
             ledger.commit(adding("one"))
         assert refused.value.transient
         assert ledger.last_seq() == 0
@@ -183,15 +222,13 @@ def test_another_writers_lock_is_a_busy_store_after_the_timeout(tmp_path: Path) 
         assert ledger.commit(adding("one")).seq == 1
 
 
-@pytest.mark.postgres
+@pytest.mark.parametrize("ledger_url", POSTGRES, indirect=True)
 def test_a_locked_partition_is_a_busy_store_after_the_timeout(ledger: SqlLedger, ledger_url: str) -> None:
-    if ledger_url.startswith("sqlite"):
-        pytest.skip("SQLite locks the whole file; the test above shows it")
     ledger.commit(adding("one"))
     engine = create_engine(ledger_url.replace("postgresql://", "postgresql+psycopg://"))
     with open_ledger(ledger_url, lock_timeout=0.1) as hasty, engine.begin() as other:
         other.exec_driver_sql("SELECT * FROM ledger_scopes FOR UPDATE")
-        with pytest.raises(StoreBusy, match="for over 0.1 s"):
+        with pytest.raises(StoreBusy, match=r"for over 0\.1 s"):
             hasty.commit(adding("two"))
     engine.dispose()
 
