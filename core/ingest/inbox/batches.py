@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from mindmem.core.errors import InvalidInput
 from mindmem.core.ids import digest
@@ -87,7 +87,7 @@ class Batch:
 
     def rejected(self, kind: str, reason: str) -> "Rejected":
         """Return a batch of one message as an item for quarantine."""
-        raw = json.dumps({**_owner(self.scope), **self.messages[0]}, ensure_ascii=False, default=str)
+        raw = json.dumps({**_ids(self.scope), **self.messages[0]}, ensure_ascii=False, default=str)
         return Rejected.of(self.file, self.scope, self.lines[0], kind, reason, raw)
 
 
@@ -144,6 +144,10 @@ class _Open:
     characters: int = 0
 
 
+_Owner: TypeAlias = tuple[Scope, str]
+"""Whose a batch is: scope with session, and metadata as JSON."""
+
+
 class _Grouping:
     """Batches that fill up, by scope, session and metadata; the oldest is closed early when too much is held."""
 
@@ -151,7 +155,7 @@ class _Grouping:
         self._file = file
         self._source = source
         self._is_known = is_known
-        self._open: dict[str, _Open] = {}
+        self._open: dict[_Owner, _Open] = {}
         self._held = 0
         self._held_characters = 0
         self._prints: Counter[int] = Counter()
@@ -213,7 +217,9 @@ class _Grouping:
             if metadata:
                 check_metadata(metadata)
         except InvalidInput as error:
-            raise _Wrong(f"{error.field.removeprefix('messages[0].')} can't be taken.", str(error)) from None
+            # A key of the metadata is the person's own word.
+            place = error.field.removeprefix("messages[0].").split(".")[0]
+            raise _Wrong(f"{place} can't be taken.", str(error)) from None
 
     def _scope(self, given: Mapping[str, object]) -> Scope:
         project = given.get("project_id")
@@ -241,7 +247,7 @@ class _Grouping:
     def _take(
         self, line: int, message: Mapping[str, object], scope: Scope, metadata: Mapping[str, object]
     ) -> Iterator[Batch]:
-        owner = digest(scope.key, scope.session_id, _dumped(metadata))
+        owner = (scope, _dumped(metadata) if metadata else "")
         print_ = self._print(owner, message)
         if self._is_known(print_):
             return
@@ -261,13 +267,15 @@ class _Grouping:
         while self._held > OPEN_MESSAGES or self._held_characters > OPEN_CHARACTERS:
             yield from self._closed([next(iter(self._open))])
 
-    def _print(self, owner: str, message: Mapping[str, object]) -> int:
-        first = int(digest(owner, _dumped(message), size=8), 16)
+    def _print(self, owner: _Owner, message: Mapping[str, object]) -> int:
+        scope, metadata = owner
+        ids = (scope.user_id, scope.app_id, scope.agent_id, scope.session_id)
+        first = int(digest(*ids, metadata, _dumped(message), size=8), 16)
         self._prints[first] += 1
         nth = self._prints[first]
         return first if nth == 1 else int(digest(f"{first:x}", str(nth), size=8), 16)
 
-    def _closed(self, owners: Sequence[str]) -> Iterator[Batch]:
+    def _closed(self, owners: Sequence[_Owner]) -> Iterator[Batch]:
         for owner in owners:
             group = self._open.pop(owner)
             self._held -= len(group.messages)
@@ -290,7 +298,7 @@ def _unfolded(value: object) -> tuple[Mapping[str, object], Sequence[object]]:
     return {name: given for name, given in value.items() if name != "messages" and given is not None}, messages
 
 
-def _owner(scope: Scope) -> dict[str, str]:
+def _ids(scope: Scope) -> dict[str, str]:
     ids = {"user_id": scope.user_id, "app_id": scope.app_id, "agent_id": scope.agent_id, "session_id": scope.session_id}
     return {name: value for name, value in ids.items() if value}
 
