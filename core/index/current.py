@@ -10,7 +10,7 @@ from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.errors import LeaseTaken, StaleGeneration, StoreUnavailable
 from mindmem.core.ids import random_id
 from mindmem.core.index.filters import Filter
-from mindmem.core.index.port import Document, Query, Scan, Scored, SearchIndex
+from mindmem.core.index.port import Document, People, Query, Scan, Scored, SearchIndex
 from mindmem.core.ledger.port import Lease, Ledger
 from mindmem.core.records import Memory, Partition
 
@@ -176,6 +176,10 @@ class CurrentIndex:
     def count(self, partition: Partition, filter_: Filter | None) -> int:
         """Return how many memories match."""
         return self._run(lambda index: index.count(partition, filter_))
+
+    def people(self, partition: Partition) -> People:
+        """Return the persons that this user's memories name."""
+        return self._run(lambda index: index.people(partition))
 
     def close(self) -> None:
         """Release files and connections."""

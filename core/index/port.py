@@ -11,7 +11,7 @@ from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
 from mindmem.core.index.filters import Filter
 from mindmem.core.records import Memory, Partition
 
-__all__ = ["FIELD_WEIGHTS", "Document", "Query", "Scan", "Scored", "SearchIndex"]
+__all__ = ["FIELD_WEIGHTS", "Document", "People", "Query", "Scan", "Scored", "SearchIndex"]
 
 FIELD_WEIGHTS: Mapping[str, float] = {"content": 1.0, "subject": 1.0, "keys": 1.0, "context": 0.3}
 """Searchable text fields and their lexical weight: the memory's words; who and what it is about (speaker, entity,
@@ -65,6 +65,14 @@ class Scan:
     cursor: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class People:
+    """The normalised names of the persons that a partition knows: who speaks, and who else is spoken of."""
+
+    speakers: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+
+
 class SearchIndex(Protocol):
     """A projection of the ledger that can be searched. Readers see whole changes only."""
 
@@ -114,6 +122,11 @@ class SearchIndex(Protocol):
 
     def count(self, partition: Partition, filter_: Filter | None) -> int:
         """Return how many memories match."""
+        ...
+
+    def people(self, partition: Partition) -> People:
+        """Return the persons that this user's memories name, archived ones included; nobody for a partition without
+        user_id."""
         ...
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from mindmem.core.errors import InvalidInput, bounded
 from mindmem.core.index.embedded.codec import micros
 from mindmem.core.index.embedded.growing import Growing
 from mindmem.core.index.filters import METADATA, All, Filter, Negation, Test, value_equals
+from mindmem.core.index.port import People
 from mindmem.core.text import normalise_name
 
 __all__ = ["CODED", "TIMES", "Columns"]
@@ -43,6 +44,7 @@ class Columns:
         self._metadata: list[str | None] = []
         self._parsed: dict[str, list[object]] = {}
         self._bytes_of_text = 0
+        self._people: People | None = None
 
     def __len__(self) -> int:
         return len(self.memory_ids)
@@ -75,6 +77,7 @@ class Columns:
             self.memory_ids.append(memory_id)
         self._bytes_of_text += sum(len(text) for text in rows["metadata"] if text)
         self._parsed.clear()
+        self._people = None
 
     def times(self, name: str) -> npt.NDArray[np.int64]:
         """Return a time column of the file (``created_at``, ``recorded_at``, …), ``NEVER`` where missing."""
@@ -83,6 +86,16 @@ class Columns:
     def mask(self, filter_: Filter | None) -> Bools | None:
         """Return which documents pass, None for all."""
         return None if filter_ is None else self._mask(filter_)
+
+    def people(self) -> People:
+        """Return who speaks and which other persons memories are about; kept until the next row."""
+        if self._people is None:
+            speakers = {normalise_name(name) for name in self._tables["speaker"]}
+            about = np.unique(self._codes["entity_name"].view[self._equal("entity_type", "person")])
+            named = list(self._tables["entity_name"])
+            others = {normalise_name(named[code]) for code in about}
+            self._people = People(frozenset(speakers - {""}), frozenset(others - speakers - {""}))
+        return self._people
 
     def not_of_subject(self, subject: str) -> Bools:
         """Return which documents are by and about other known persons than the one named (a normalised name). A first

@@ -19,7 +19,7 @@ from mindmem.core.index.embedded.partition import Arrays, Piece
 from mindmem.core.index.embedded.ranking import Way, prepare, rank
 from mindmem.core.index.embedded.store import Store
 from mindmem.core.index.filters import Filter
-from mindmem.core.index.port import Document, Query, Scan, Scored
+from mindmem.core.index.port import Document, People, Query, Scan, Scored
 from mindmem.core.records import Memory, Partition
 
 __all__ = ["CACHE_BYTES", "EmbeddedIndex"]
@@ -176,6 +176,13 @@ class EmbeddedIndex:
             mask = arrays.columns.mask(filter_)
             total += len(arrays.columns) if mask is None else int(np.count_nonzero(mask))
         return total
+
+    def people(self, partition: Partition) -> People:
+        """Return the persons that this user's memories name; nobody for a partition without user_id."""
+        if not partition.user_id:
+            return People()
+        found = [arrays.columns.people() for arrays in self._each(partition, ("columns",))]
+        return found[0] if found else People()
 
     def close(self) -> None:
         """Release the file and the arrays."""

@@ -1,0 +1,23 @@
+"""Why a hit is where it is: the parts of its score, as numbers and as a line for people."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from mindmem.core.records import Explanation, Hit
+
+__all__ = ["describe", "explanation"]
+
+_FACTORS: Final = ("subject", "time")
+
+
+def explanation(parts: Mapping[str, float], time: float | None) -> Explanation:
+    """Return the parts of a score: the index's legs and factors, and the factor of the question's time words if any."""
+    return dict(parts) if time is None else {**parts, "time": time}
+
+
+def describe(hit: Hit) -> str:
+    """Return one line such as ``0.71 = lexical 0.52, late 0.78; subject ×1.00``."""
+    legs = [f"{name} {value:.2f}" for name, value in hit.explanation.items() if name not in _FACTORS]
+    factors = [f"{name} ×{value:.2f}" for name, value in hit.explanation.items() if name in _FACTORS]
+    shown = "; ".join(part for part in (", ".join(legs), ", ".join(factors)) if part)
+    return f"{hit.score:.2f} = {shown}" if shown else f"{hit.score:.2f}"
