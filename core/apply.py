@@ -4,11 +4,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
 from mindmem.core import ids
 from mindmem.core.embed.port import Embedder, Embedding
+from mindmem.core.failpoints import reach
 from mindmem.core.index.documents import embed_text, vector_key
 from mindmem.core.index.projector import Projector
 from mindmem.core.ledger.port import Draft, Fence, HeadMove, Ledger
@@ -16,7 +18,7 @@ from mindmem.core.records import Change, Entity, Memory, Message, Operation, Pla
 from mindmem.core.tables import rows
 from mindmem.core.tables.contracts import body
 
-__all__ = ["Applier", "Request", "counts_of"]
+__all__ = ["Applier", "Request", "counts_of", "next_revision"]
 
 _NEW_WORDS: frozenset[Operation] = frozenset({"add", "merge", "update"})
 """Operations whose revision may say something that was not embedded before."""
@@ -26,8 +28,8 @@ _NEW_WORDS: frozenset[Operation] = frozenset({"add", "merge", "update"})
 class Request:
     """Who asked for a change and how it is known: the words of a commit that the plan itself doesn't hold.
 
-    ``key`` and ``digest`` make it idempotent, ``result`` is stored with the key, ``done`` takes a pending add out of the
-    queue, ``undoes`` names the change that is taken back.
+    ``key`` and ``digest`` make it idempotent, ``result`` is stored with the key, ``done`` takes a pending add out of
+    the queue, ``undoes`` names the change that is taken back.
     """
 
     actor: str = ""
@@ -72,7 +74,9 @@ class Applier:
             Conflict, LeaseLost, StoreBusy, StoreUnavailable: as the ledger says; nothing was written.
         """
         change = self._ledger.commit(self.draft(plan, request, embeddings=embeddings))
+        reach("ingest.committed")
         self._projector.catch_up(change.seq)
+        reach("ingest.projected")
         return change
 
     def draft(self, plan: Plan, request: Request, *, embeddings: Mapping[str, Embedding] | None = None) -> Draft:
@@ -182,8 +186,6 @@ def _add_row(plan: Plan, request: Request) -> pa.Table:
     return pa.Table.from_pylist([row], schema=body("adds"))
 
 
-def next_revision(memory: Memory, **changes: object) -> Memory:
+def next_revision(memory: Memory, **changes: Any) -> Memory:  # the fields of Memory; replace() refuses other names
     """Return the memory's next revision with some fields changed; it isn't recorded yet."""
-    return replace(
-        memory, revision=memory.revision + 1, recorded_at=None, change_id="", seq=0, **changes
-    )  # type: ignore[arg-type]  # replace() checks the names
+    return replace(memory, revision=memory.revision + 1, recorded_at=None, change_id="", seq=0, **changes)

@@ -7,15 +7,15 @@ from typing import Literal
 from mindmem.core import ids
 from mindmem.core.apply import Request, next_revision
 from mindmem.core.errors import Conflict, InvalidInput, LeaseTaken, NotFound, ScopeChanged, bounded
-from mindmem.core.index.filters import Filter
-from mindmem.core.records import Action, Change, Memory, Plan, Scope
+from mindmem.core.index.filters import All, Filter, Test
+from mindmem.core.records import Action, Change, Memory, Partition, Plan, Scope
 from mindmem.core.records.plan import ChangeKind
 from mindmem.core.retrieve import caught_up, get, scope_filter
 from mindmem.core.services import PROJECTIONS, Services
 from mindmem.core.tables.fold import FoldReport, fold
 from mindmem.core.undo import inverse, later_changes
 
-__all__ = ["DELETED", "delete", "delete_all", "fold_if_free", "fold_now", "undo", "update"]
+__all__ = ["DELETED", "archive_expired", "delete", "delete_all", "fold_if_free", "fold_now", "undo", "update"]
 
 DELETED = "deleted"
 """Flag of a memory that somebody took out, unlike one that a newer value superseded: ``as_of`` doesn't show it."""
@@ -37,9 +37,7 @@ def update(
     if content is None and metadata is None and status is None:
         raise InvalidInput("Nothing to update: give content, metadata or status.", field="content")
     if content is not None and (not isinstance(content, str) or not any(map(str.isalnum, content))):
-        raise InvalidInput(
-            f"content must be a text with a letter or a digit, got {bounded(content)}.", field="content"
-        )
+        raise InvalidInput(f"content must be a text with a letter or a digit, got {bounded(content)}.", field="content")
     if status is not None and status not in ("active", "archived"):
         raise InvalidInput(f"status must be 'active' or 'archived', got {bounded(status)}.", field="status")
 
@@ -80,7 +78,9 @@ def delete_all(services: Services, scope: Scope, *, actor: str) -> Change:
 
     def plan() -> Plan:
         base = services.ledger.scope_state(scope.partition).version
-        actions = tuple(_archive(memory) for memory in _all_active(services, scope))
+        actions = tuple(
+            _archive(memory) for memory in _all(services, scope.partition, scope_filter(scope, active=True))
+        )
         return _plan("delete", scope, base, actions, "delete of a whole scope")
 
     return _commit(services, plan, actor)
@@ -93,9 +93,33 @@ def undo(services: Services, project_id: str, change_id: str, *, cascade: bool, 
         raise NotFound(f"No change {bounded(change_id)} in project {project_id!r}: list them with memory.changes().")
     caught_up(services)
     if cascade:
-        for later in later_changes(inverse(change, services.ledger, services.reader).conflicts, change, services.reader):
+        for later in later_changes(
+            inverse(change, services.ledger, services.reader).conflicts, change, services.reader
+        ):
             _undo_one(services, later, actor)
     return _undo_one(services, change_id, actor)
+
+
+def archive_expired(services: Services) -> int:
+    """Archive the project's active memories whose validity has ended; return how many."""
+    caught_up(services)
+    now = services.clock.now()
+    over = All((Test("status", "eq", "active"), Test("validate_to", "lte", now)))
+    project = Partition(services.settings.project_id, "")
+    owners = {memory.scope.partition for memory in _all(services, project, over)}
+    expired = 0
+    for owner in sorted(owners):
+
+        def plan(owner: Partition = owner) -> Plan:
+            base = services.ledger.scope_state(owner).version
+            actions = tuple(
+                Action("archive", next_revision(memory, status="archived"), "its validity has ended")
+                for memory in _all(services, owner, over)
+            )
+            return _plan("delete", Scope(*owner), base, actions, "sweep of what has expired")
+
+        expired += _commit(services, plan, "maintain").counts.get("archive", 0)
+    return expired
 
 
 def fold_now(services: Services) -> FoldReport:
@@ -163,13 +187,11 @@ def _flags(memory: Memory, status: str | None) -> tuple[str, ...]:
     return (*kept, DELETED) if status == "archived" else kept
 
 
-def _all_active(services: Services, scope: Scope) -> list[Memory]:
-    index = services.projector.index
-    wanted: Filter = scope_filter(scope, active=True)
+def _all(services: Services, partition: Partition, wanted: Filter) -> list[Memory]:
     memories: list[Memory] = []
     cursor: str | None = None
     while True:
-        page = index.scan(scope.partition, wanted, order="id", cursor=cursor, limit=_PAGE)
+        page = services.projector.index.scan(partition, wanted, order="id", cursor=cursor, limit=_PAGE)
         memories.extend(page.memories)
         cursor = page.cursor
         if cursor is None:
@@ -182,7 +204,7 @@ def _refuse_double(services: Services, changed: Memory) -> None:
     other = services.ledger.active_claims(changed.scope.key, [changed.content_hash]).get(changed.content_hash)
     if other not in (None, changed.memory_id):
         raise Conflict(
-            f"Memory {other!r} of the same scope is active and says the same. Archive one of the two, or use other words."
+            f"Memory {other!r} of the same scope is active and says the same. Archive one, or use other words."
         )
 
 
@@ -192,5 +214,3 @@ def _merged(old: Mapping[str, object], patch: Mapping[str, object]) -> dict[str,
     checked = check_metadata({name: value for name, value in patch.items() if value is not None})
     removed = {name for name, value in patch.items() if value is None}
     return json.loads(json.dumps({**{k: v for k, v in old.items() if k not in removed}, **checked}))  # type: ignore[no-any-return]
-
-

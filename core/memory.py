@@ -12,8 +12,9 @@ from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 from mindmem.core import lifecycle, retrieve
 from mindmem.core.clock import Clock
 from mindmem.core.errors import InvalidInput, bounded
-from mindmem.core.ingest import pipeline
+from mindmem.core.ingest import pipeline, queue
 from mindmem.core.ingest.normalise import MessageInput
+from mindmem.core.ingest.request import AddRequest
 from mindmem.core.operate import MaintainReport, Status, maintain, rebuild_index, status, verify
 from mindmem.core.records import Change, Message, Page, Receipt, Scope, SearchResult
 from mindmem.core.records import Memory as MemoryRecord
@@ -103,7 +104,7 @@ class Memory:
         >>> [action.op for action in receipt.actions]
         ['add']
         """
-        request = pipeline.AddRequest(
+        request = AddRequest(
             messages=messages,
             scope=self._scope(user_id, app_id, agent_id, session_id),
             metadata=metadata or {},
@@ -134,22 +135,22 @@ class Memory:
         >>> [receipt.add_id == add_id for receipt in memory.process_pending()]
         [True]
         """
-        request = pipeline.AddRequest(
+        request = AddRequest(
             messages=messages,
             scope=self._scope(user_id, app_id, agent_id, session_id),
             metadata=metadata or {},
             key=_key(idempotency_key),
             timezone=timezone,
         )
-        return pipeline.enqueue(self.services, request)
+        return queue.enqueue(self.services, request)
 
-    def process_pending(self, limit: int = 100, *, run_id: str = "") -> list[Receipt]:
+    def process_pending(self, limit: int = 100, *, run_id: str = "") -> tuple[Receipt, ...]:
         """Work off up to ``limit`` queued adds, oldest first; one that fails stays pending or goes to quarantine.
 
         >>> memory.process_pending()
-        []
+        ()
         """
-        return _run(pipeline.process_pending(self.services, limit, run_id=run_id))
+        return tuple(_run(queue.process_pending(self.services, limit, run_id=run_id)))
 
     def update(
         self,
@@ -215,7 +216,7 @@ class Memory:
 
         Raises:
             NotFound: no such change in this project.
-            Conflict: every memory of the change was changed again since, and ``cascade`` is off; the message names them.
+            Conflict: all its memories were changed again since, and ``cascade`` is off; the message names them.
 
         >>> change = memory.add("I live in Rome.", user_id="ann").changes[0]
         >>> memory.undo(change.change_id).counts["archive"]
@@ -284,7 +285,7 @@ class Memory:
         filters: Mapping[str, object] | None = None,
         as_of: datetime | None = None,
     ) -> str:
-        """Return what a search finds as text for a prompt: by entity, with times, fenced as data, within a token budget.
+        """Return what a search finds as text for a prompt: by entity, with times, fenced as data, within a budget.
 
         >>> _ = memory.add("I have two cats.", user_id="ann")
         >>> "two cats" in memory.context("Which pets?", user_id="ann")
@@ -357,7 +358,7 @@ class Memory:
         scope = self._scope(user_id, app_id, agent_id, session_id, need_user=False)
         return retrieve.scroll(self.services, scope, filters, limit=limit, cursor=cursor)
 
-    def history(self, memory_id: str) -> list[MemoryRecord]:
+    def history(self, memory_id: str) -> tuple[MemoryRecord, ...]:
         """Return all revisions of a memory, oldest first.
 
         >>> [found] = memory.add("I live in Rome.", user_id="ann").memory_ids
@@ -365,9 +366,9 @@ class Memory:
         >>> [revision.status for revision in memory.history(found)]
         ['active', 'archived']
         """
-        return retrieve.history(self.services, self.get(memory_id))
+        return tuple(retrieve.history(self.services, self.get(memory_id)))
 
-    def timeline(self, memory_id: str) -> list[MemoryRecord]:
+    def timeline(self, memory_id: str) -> tuple[MemoryRecord, ...]:
         """Return the memories of the same entity and property, in event time, superseded ones too.
 
         >>> _ = memory.add("I work at Acme.", user_id="ann")
@@ -375,9 +376,9 @@ class Memory:
         >>> [(claim.value, claim.status) for claim in memory.timeline(found)]
         [('Acme', 'archived'), ('Initech', 'active')]
         """
-        return retrieve.timeline(self.services, self.get(memory_id))
+        return tuple(retrieve.timeline(self.services, self.get(memory_id)))
 
-    def changes(self, *, user_id: str | None = None, limit: int = 50) -> list[Change]:
+    def changes(self, *, user_id: str | None = None, limit: int = 50) -> tuple[Change, ...]:
         """Return the newest changes of the project, or of one user in it.
 
         >>> _ = memory.add("I live in Rome.", user_id="ann")
@@ -386,9 +387,10 @@ class Memory:
         """
         scope = self._scope(user_id, None, None, None, need_user=False)
         partition = scope.partition if user_id is not None else None
-        return self.services.ledger.changes(
+        found = self.services.ledger.changes(
             partition=partition, project_id=scope.project_id, newest_first=True, limit=limit
         )
+        return tuple(found)
 
     # -- operating
 
@@ -415,13 +417,13 @@ class Memory:
         """
         return status(self.services)
 
-    def verify(self) -> list[Finding]:
+    def verify(self) -> tuple[Finding, ...]:
         """Return where ledger, tables and index disagree; empty when all is well.
 
         >>> memory.verify()
-        []
+        ()
         """
-        return verify(self.services)
+        return tuple(verify(self.services))
 
     def close(self) -> None:
         """Fold (if the settings say so) and close; a second call does nothing."""

@@ -1,13 +1,11 @@
 """Reading: search, context, get, list, scroll, history, timeline, evidence."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
 
-from mindmem.core.errors import InvalidInput, NotFound, StaleGeneration, bounded
+from mindmem.core.errors import InvalidInput, NotFound, bounded
 from mindmem.core.index.filters import All, Filter, Negation, Test, parse_filter
-from mindmem.core.index.port import SearchIndex
 from mindmem.core.records import Hit, Memory, Message, Page, Scope, SearchResult
 from mindmem.core.search.context import render
 from mindmem.core.search.run import SearchRequest, run_search
@@ -27,7 +25,6 @@ __all__ = [
     "timeline",
 ]
 
-T = TypeVar("T")
 _MAX_PAGE = 1000
 
 
@@ -55,7 +52,7 @@ def search(services: Services, request: Request) -> SearchResult:
     _check_times(request)
     caught_up(services)
     wider = request.as_of is not None or request.known_at is not None
-    found = _retrying(services, lambda index: run_search(index, services.embedder, _search_request(services, request, wider)))
+    found = run_search(services.projector.index, services.embedder, _search_request(services, request, wider))
     hits = found.hits
     if request.known_at is not None:
         hits = _as_known(services, request, hits)
@@ -70,7 +67,9 @@ def search(services: Services, request: Request) -> SearchResult:
 def context(services: Services, request: Request, *, token_budget: int) -> str:
     """Render what a search finds for a prompt (see ``Memory.context``)."""
     if not isinstance(token_budget, int) or token_budget < 1:
-        raise InvalidInput(f"token_budget must be a whole number from 1, got {bounded(token_budget)}.", field="token_budget")
+        raise InvalidInput(
+            f"token_budget must be a whole number from 1, got {bounded(token_budget)}.", field="token_budget"
+        )
     return render(search(services, request), token_budget=token_budget)
 
 
@@ -79,7 +78,7 @@ def get(services: Services, project_id: str, memory_id: str) -> Memory:
     if not isinstance(memory_id, str) or not memory_id:
         raise InvalidInput(f"memory_id must be a text such as 'mem_…', got {bounded(memory_id)}.", field="memory_id")
     caught_up(services)
-    memory = _retrying(services, lambda index: index.get([memory_id])).get(memory_id)
+    memory = services.projector.index.get([memory_id]).get(memory_id)
     if memory is None or memory.scope.project_id != project_id or memory.status == "erased":
         raise NotFound(f"No memory {bounded(memory_id)} in project {project_id!r}.")
     return memory
@@ -102,13 +101,12 @@ def list_page(
     caught_up(services)
     cursor: str | None = None
     for number in range(1, page + 1):
-        here = cursor
-        found = _retrying(services, lambda index, here=here: index.scan(scope.partition, wanted, cursor=here, limit=page_size))
+        found = services.projector.index.scan(scope.partition, wanted, cursor=cursor, limit=page_size)
         cursor = found.cursor
         if cursor is None and number < page:
             found = replace(found, memories=())
             break
-    count = _retrying(services, lambda index: index.count(scope.partition, wanted)) if total else None
+    count = services.projector.index.count(scope.partition, wanted) if total else None
     return Page(found.memories, cursor, count)
 
 
@@ -119,7 +117,7 @@ def scroll(
     _check_count("limit", limit, _MAX_PAGE)
     wanted = _listed(scope, filters)
     caught_up(services)
-    found = _retrying(services, lambda index: index.scan(scope.partition, wanted, cursor=cursor, limit=limit))
+    found = services.projector.index.scan(scope.partition, wanted, cursor=cursor, limit=limit)
     return Page(found.memories, found.cursor)
 
 
@@ -142,11 +140,7 @@ def timeline(services: Services, memory: Memory) -> list[Memory]:
     found: list[Memory] = []
     cursor: str | None = None
     while True:
-        here = cursor
-        page = _retrying(
-            services,
-            lambda index, here=here: index.scan(memory.scope.partition, same, order="id", cursor=here, limit=_MAX_PAGE),
-        )
+        page = services.projector.index.scan(memory.scope.partition, same, order="id", cursor=cursor, limit=_MAX_PAGE)
         found.extend(page.memories)
         cursor = page.cursor
         if cursor is None:
@@ -203,12 +197,12 @@ def _search_request(services: Services, request: Request, wider: bool) -> Search
 
 
 def _as_known(services: Services, request: Request, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-    """Put each hit back to the revision that stood at ``known_at``; what was not there or not active then is dropped."""
-    assert request.known_at is not None
+    """Put each hit back to the revision that stood at ``known_at``, and drop what was not there or not active then."""
+    known_at = request.known_at or services.clock.now()
     kept: list[Hit] = []
     for hit in hits:
         revisions = services.reader.revisions(hit.memory.memory_id, hit.memory.scope.partition)
-        then = [one for one in revisions if one.recorded_at is not None and one.recorded_at <= request.known_at]
+        then = [one for one in revisions if one.recorded_at is not None and one.recorded_at <= known_at]
         if not then:
             continue
         state = then[-1]
@@ -233,7 +227,8 @@ def _check_times(request: Request) -> None:
             continue
         if not isinstance(value, datetime) or value.tzinfo is None:
             raise InvalidInput(
-                f"{name} must be a datetime with a time zone, got {bounded(value)}: add tzinfo=timezone.utc.", field=name
+                f"{name} must be a datetime with a time zone, got {bounded(value)}: add tzinfo=timezone.utc.",
+                field=name,
             )
     _check_count("top_k", request.top_k, 100)
 
@@ -247,12 +242,3 @@ def _check_count(name: str, value: int, most: int | None = None) -> None:
 def _event_order(memory: Memory) -> tuple[bool, float, float, int]:
     event, said = memory.event_time, memory.observed_at
     return (event is None, event.timestamp() if event else 0.0, said.timestamp() if said else 0.0, memory.seq)
-
-
-def _retrying(services: Services, read: Callable[[SearchIndex], T]) -> T:
-    """Read from the index, once more when its generation was swapped meanwhile."""
-    try:
-        return read(services.projector.index)
-    except StaleGeneration:
-        services.projector.catch_up(None)
-        return read(services.projector.index)

@@ -7,12 +7,12 @@ from pathlib import Path
 from mindmem.core.apply import Applier
 from mindmem.core.clock import Clock, SystemClock
 from mindmem.core.embed.port import Embedder
-from mindmem.core.errors import CorruptStore, MindMemError, StoreUnavailable
+from mindmem.core.errors import MindMemError, StoreUnavailable
 from mindmem.core.index.projector import Projector
 from mindmem.core.ledger.port import Ledger
 from mindmem.core.reason.port import Reasoner
 from mindmem.core.settings import Settings
-
+from mindmem.core.tables.fold import refuse_older_ledger
 from mindmem.core.tables.port import Tables
 from mindmem.core.tables.reader import Reader
 
@@ -63,7 +63,7 @@ def open_services(
         EmbedderMismatch: the index holds another embedder's vectors.
         CorruptStore: the ledger is behind its tables (an old copy of it was put back).
     """
-    from mindmem.core.ledger.sql import open_ledger
+    from mindmem.core.ledger.sql import open_ledger, sqlite_url
     from mindmem.core.tables.delta import DeltaTables
 
     home = _home(settings.home)
@@ -72,11 +72,11 @@ def open_services(
         embedder, note = _bundled(settings.threads)
         notes.extend(note)
     ledger = open_ledger(
-        settings.store.ledger_url or f"sqlite:///{home / 'ledger.db'}", lock_timeout=settings.store.lock_timeout
+        settings.store.ledger_url or sqlite_url(home / "ledger.db"), lock_timeout=settings.store.lock_timeout
     )
     try:
         tables = DeltaTables(settings.store.tables_uri or str(home / "tables"), settings.store.storage_options)
-        _refuse_old_ledger(ledger, tables)
+        refuse_older_ledger(ledger, tables)
         reader = Reader(ledger, tables)
         projector = Projector(
             ledger,
@@ -126,15 +126,3 @@ def _bundled(threads: int) -> tuple[Embedder | None, list[str]]:
         return load_bundled(threads), []
     except MindMemError as error:
         return None, [f"Search is lexical only: {error}"]
-
-
-def _refuse_old_ledger(ledger: Ledger, tables: Tables) -> None:
-    for table in tables.existing():
-        folded = tables.transaction_version(table, ledger.uuid)
-        if folded is not None and folded > ledger.last_seq():
-            raise CorruptStore(
-                f"The table {table!r} holds changes up to seq {folded}, the ledger only up to {ledger.last_seq()}: an old "
-                "copy of the ledger was put back. Restore the newest copy, or run: mindmem doctor --rebuild-ledger"
-            )
-
-

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from mindmem.core.errors import InvalidInput
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from mindmem.core.errors import InvalidInput
 
 __all__ = ["IngestSettings", "SearchSettings", "Settings", "StoreSettings", "bench_data", "default_environment"]
 

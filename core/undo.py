@@ -1,7 +1,7 @@
 """Undo: the inverse plan of a change.
 
-A change is taken back by writing, for each memory whose head is still that change's own, the revision that stood before it
-(a memory that the change created is archived). Memories that were changed again since are named as conflicts; with
+A change is taken back by writing, for each memory whose head is still that change's own, the revision that stood before
+it (a memory that the change created is archived). Memories that were changed again since are named as conflicts; with
 cascade the later changes are taken back first, newest first.
 """
 
@@ -67,8 +67,8 @@ def _back(memory: Memory, revisions: Sequence[Memory]) -> Action:
     before = next((revision for revision in revisions if revision.revision == memory.revision - 1), None)
     if before is None and memory.revision > 1:
         raise Conflict(
-            f"Memory {memory.memory_id!r} has no revision {memory.revision - 1}: its history was erased, and undo never "
-            "crosses an erasure."
+            f"Memory {memory.memory_id!r} has no revision {memory.revision - 1}: its history was erased, and undo "
+            "never crosses an erasure."
         )
     if before is None:
         return Action("archive", next_revision(memory, status="archived"), "undo: it did not exist before")

@@ -1,0 +1,85 @@
+"""Queued adds: kept durably, worked off by the ingest flow."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from mindmem.core import ids
+from mindmem.core.errors import InvalidInput, MindMemError, bounded
+from mindmem.core.ingest.pipeline import add
+from mindmem.core.ingest.request import AddRequest, checked
+from mindmem.core.ledger.port import PendingAdd, Quarantined
+from mindmem.core.records import Receipt
+from mindmem.core.services import Services
+
+__all__ = ["enqueue", "process_pending"]
+
+_CLAIM_SECONDS = 600.0
+
+
+def enqueue(services: Services, request: AddRequest) -> str:
+    """Check an add and keep it in the queue; return its add_id."""
+    add_id = request.add_id or ids.random_id("add")
+    checked(services, replace(request, add_id=add_id))
+    payload = {
+        "messages": request.messages,
+        "metadata": dict(request.metadata),
+        "key": request.key,
+        "timezone": request.timezone,
+        "actor": request.actor,
+    }
+    services.ledger.enqueue(add_id, request.scope, json.dumps(payload, default=_plain))
+    return add_id
+
+
+async def process_pending(services: Services, limit: int, *, run_id: str = "") -> list[Receipt]:
+    """Work off queued adds. A transient failure puts one back, a terminal one sets it aside with its reason."""
+    receipts: list[Receipt] = []
+    for waiting in services.ledger.claim(limit, ids.random_id("worker"), _CLAIM_SECONDS):
+        try:
+            receipts.append(await add(services, _queued(waiting, run_id)))
+        except MindMemError as error:
+            if error.transient:
+                services.ledger.requeue(waiting.add_id, f"{error.code}: {error}", min(600.0, 2.0**waiting.attempts))
+                continue
+            receipts.append(_set_aside(services, waiting, error))
+    return receipts
+
+
+def _queued(waiting: PendingAdd, run_id: str) -> AddRequest:
+    stored = json.loads(waiting.payload)
+    return AddRequest(
+        messages=stored["messages"],
+        scope=waiting.scope,
+        metadata=stored["metadata"],
+        key=stored["key"] or f"queued:{waiting.add_id}",
+        timezone=stored["timezone"],
+        actor=stored["actor"],
+        run_id=run_id,
+        add_id=waiting.add_id,
+        done=waiting.add_id,
+    )
+
+
+def _set_aside(services: Services, waiting: PendingAdd, error: MindMemError) -> Receipt:
+    """Put a queued add that can't succeed into quarantine with its raw payload and reason."""
+    item = Quarantined(
+        quarantine_id="qua_" + ids.digest("add", waiting.add_id),
+        scope=waiting.scope,
+        origin=f"queue:{waiting.add_id}",
+        line=0,
+        reason=f"{error.code}: {error}",
+        raw=waiting.payload,
+    )
+    services.ledger.quarantine([item])
+    services.ledger.drop_pending(waiting.add_id)
+    return Receipt(add_id=waiting.add_id, quarantined=(item.quarantine_id,))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise InvalidInput(f"messages hold {bounded(value)}, which is not JSON.", field="messages")

@@ -1,0 +1,100 @@
+"""The request of an add: checked, cleaned, and identified, before any of it is judged."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from mindmem.core import ids
+from mindmem.core.errors import Conflict, CorruptStore
+from mindmem.core.ingest.normalise import MessageInput, Normalised, Origin, check_metadata, normalise
+from mindmem.core.records import Action, Message, Receipt, Scope
+from mindmem.core.redact import redact
+from mindmem.core.services import Services
+
+__all__ = ["AddRequest", "checked", "earlier", "identified", "repeated"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddRequest:
+    """One add as a caller states it (see ``Memory.add``); ``origin`` names the file and lines it was read from."""
+
+    messages: MessageInput
+    scope: Scope
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    key: str = ""
+    timezone: str | None = None
+    run_id: str = ""
+    actor: str = ""
+    add_id: str = ""
+    origin: Origin | None = None
+    done: str = ""
+
+
+def checked(services: Services, request: AddRequest) -> tuple[Normalised, Mapping[str, object]]:
+    """Return the request's messages, secrets cut out, and its metadata.
+
+    Raises:
+        InvalidInput: names the message or field, what was expected and what came.
+    """
+    metadata = check_metadata(request.metadata)
+    normalised = normalise(
+        request.messages,
+        request.scope,
+        zone=request.timezone or services.settings.timezone,
+        add_id=request.add_id,
+        max_chars=services.settings.ingest.max_message_chars,
+        origin=request.origin,
+    )
+    return replace(normalised, messages=tuple(map(_redacted, normalised.messages))), metadata
+
+
+def _redacted(message: Message) -> Message:
+    content, spans = redact(message.content)
+    caption, caption_spans = redact(message.caption)
+    return replace(message, content=content, caption=caption) if spans or caption_spans else message
+
+
+def identified(request: AddRequest, normalised: Normalised, metadata: Mapping[str, object]) -> tuple[AddRequest, str]:
+    """Return the request with the key that it is known by, if by any, and the digest of what it asks for."""
+    said = [
+        (m.scope.session_id, m.role, m.name, m.content, m.caption, m.timestamp.isoformat() if m.timestamp else "")
+        for m in normalised.messages
+    ]
+    digest = ids.digest("add", request.scope.key, json.dumps([said, metadata], sort_keys=True, default=str))
+    if request.key or not normalised.placed or not normalised.messages:
+        return request, digest
+    places = [message.message_id for message in normalised.messages]
+    return replace(request, key="placed:" + ids.digest("places", digest, *places)), digest
+
+
+def earlier(services: Services, request: AddRequest, digest: str) -> Receipt | None:
+    """Return the receipt of the same add, if it was committed before."""
+    if not request.key:
+        return None
+    record = services.ledger.by_key(request.scope.project_id, request.key)
+    if record is None:
+        return None
+    if record.digest != digest:
+        raise Conflict(f"The idempotency key {request.key!r} was used for other messages. Use a new key for a new add.")
+    if request.done:
+        services.ledger.drop_pending(request.done)
+    return repeated(services, record.change_id, json.loads(record.result))
+
+
+def repeated(services: Services, change_id: str, stored: Mapping[str, object]) -> Receipt:
+    """Return the receipt of a change that was committed before, from what was stored with its key."""
+    change = services.ledger.change(change_id)
+    if change is None:
+        raise CorruptStore(f"The change {change_id!r} is known but not in the log. Run: mindmem doctor")
+    revisions = services.reader.written_by(change_id, change.scope.partition)
+    written = {memory.memory_id: memory for memory in revisions}
+    wanted = stored.get("actions")
+    actions = tuple(
+        Action(op, written[memory_id], reason)
+        for op, memory_id, reason in (wanted if isinstance(wanted, list) else [])
+        if memory_id in written
+    )
+    services.projector.catch_up(change.seq)
+    return Receipt(
+        add_id=str(stored.get("add_id", "")), changes=(change,), actions=actions, counts=change.counts, repeated=True
+    )
