@@ -76,9 +76,7 @@ def gate(request: ResolutionRequest, verdict: Verdict[Resolution], settings: Ing
     return Gated(candidate, resolution, tuple(known[memory_id] for memory_id in dict.fromkeys(named)))
 
 
-def _safe(
-    resolution: Resolution, known: dict[str, Memory], settings: IngestSettings, message_id: str
-) -> Resolution:
+def _safe(resolution: Resolution, known: dict[str, Memory], settings: IngestSettings, message_id: str) -> Resolution:
     targets = tuple(target for target in dict.fromkeys(resolution.targets) if target in known)
     related = tuple(other for other in dict.fromkeys(resolution.related) if other in known and other not in targets)
     refused = _refused(resolution, targets, settings)

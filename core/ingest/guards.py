@@ -122,7 +122,9 @@ def _features(text: str) -> _Features:
         stems=frozenset(stem(token) for token in tokens),
         text=plain,
         names=frozenset(_names(undated)),
-        tokens=frozenset((*tokens, *(match.group().casefold() for match in _LATIN_WORD.finditer(plain)), *_signs(plain))),
+        tokens=frozenset(
+            (*tokens, *(match.group().casefold() for match in _LATIN_WORD.finditer(plain)), *_signs(plain))
+        ),
     )
 
 
@@ -191,7 +193,7 @@ def _opposed(a: _Features, b: _Features) -> bool:
     ):
         return True
     return any(
-        _holds(a, one, b) and _holds(b, other, a) or _holds(a, other, b) and _holds(b, one, a)
+        (_holds(a, one, b) and _holds(b, other, a)) or (_holds(a, other, b) and _holds(b, one, a))
         for one, other in chinese.OPPOSITES
     )
 

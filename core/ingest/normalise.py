@@ -55,7 +55,13 @@ class Normalised:
 
 
 def normalise(
-    messages: MessageInput, scope: Scope, *, zone: str, add_id: str, max_chars: int = 10_000_000, origin: Origin | None = None
+    messages: MessageInput,
+    scope: Scope,
+    *,
+    zone: str,
+    add_id: str,
+    max_chars: int = 10_000_000,
+    origin: Origin | None = None,
 ) -> Normalised:
     """Return the messages of one add.
 
@@ -119,7 +125,9 @@ def check_metadata(metadata: Mapping[str, object] | None) -> dict[str, object]:
     checked: dict[str, object] = {}
     for name, value in metadata.items():
         try:
-            checked[clean(name)] = json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False), object_hook=_clean_keys)
+            checked[clean(name)] = json.loads(
+                json.dumps(value, ensure_ascii=False, allow_nan=False), object_hook=_clean_keys
+            )
         except (TypeError, ValueError, RecursionError) as error:
             raise InvalidInput(
                 f"metadata key {name!r} must hold a JSON value, got {_type(value)} {bounded(value)}.",
@@ -128,7 +136,9 @@ def check_metadata(metadata: Mapping[str, object] | None) -> dict[str, object]:
         checked[clean(name)] = _cleaned(checked[clean(name)])
     size = len(json.dumps(checked, ensure_ascii=False))
     if size > MAX_METADATA:
-        raise InvalidInput(f"metadata has {size} characters as JSON; at most {MAX_METADATA} are allowed.", field="metadata")
+        raise InvalidInput(
+            f"metadata has {size} characters as JSON; at most {MAX_METADATA} are allowed.", field="metadata"
+        )
     return checked
 
 
@@ -151,8 +161,7 @@ def _items(messages: MessageInput) -> Sequence[object]:
         return (messages,)
     if isinstance(messages, bytes | bytearray) or not isinstance(messages, Sequence):
         raise InvalidInput(
-            "messages must be a string, a mapping, or a sequence of them,"
-            f" got {_type(messages)} {bounded(messages)}.",
+            f"messages must be a string, a mapping, or a sequence of them, got {_type(messages)} {bounded(messages)}.",
             field="messages",
         )
     if not messages:
@@ -251,7 +260,9 @@ class _Reader:
         try:
             return resolve_timestamp(value, zone)  # type: ignore[arg-type]  # it refuses other types itself
         except InvalidInput as error:
-            raise InvalidInput(f"messages[{self._index}].{error}", field=f"messages[{self._index}].timestamp") from error
+            raise InvalidInput(
+                f"messages[{self._index}].{error}", field=f"messages[{self._index}].timestamp"
+            ) from error
 
     def _zone(self, zone: str) -> str:
         given = self._text("timezone", limit=64)
@@ -272,7 +283,9 @@ class _Reader:
         try:
             session = Scope.of(need_user=False, session_id=given).session_id  # type: ignore[arg-type]  # checked there
         except InvalidInput as error:
-            raise InvalidInput(f"messages[{self._index}].{error}", field=f"messages[{self._index}].session_id") from error
+            raise InvalidInput(
+                f"messages[{self._index}].{error}", field=f"messages[{self._index}].session_id"
+            ) from error
         return replace(scope, session_id=session)
 
     def _text(self, name: str, *, needed: bool = False, limit: int | None = None) -> str:

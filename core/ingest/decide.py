@@ -1,0 +1,299 @@
+"""Decide: from gated resolutions to a plan.
+
+The current value of a property is the one that became true last. A new value closes the one before it: that one gets a
+next revision, archived, with ``valid_to`` where the new one begins. A value that arrives late takes its place in the past:
+it is written archived at once, its ``valid_to`` where its successor begins, and closes its own predecessor there. So the
+history and the current state are the same in whatever order values arrive, and whatever the windows' concurrency was. A
+value that only begins in the future leaves the present one active until then. An add confirms a claim once, however often
+it is repeated within.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from mindmem.core import ids
+from mindmem.core.ingest.gate import Gated
+from mindmem.core.ingest.links import Links
+from mindmem.core.ingest.memories import MAX_SOURCES, new_memory
+from mindmem.core.ingest.recall import Timelines
+from mindmem.core.ingest.timeline import Timeline, begins_later, start_of
+from mindmem.core.language.words import content_words
+from mindmem.core.reason.port import Candidate
+from mindmem.core.records import Action, Memory, Message, Operation, Plan, Scope, Skip, Source
+
+__all__ = ["decide"]
+
+_RANK: Mapping[Operation, int] = {"reinforce": 0, "merge": 1, "archive": 2, "restore": 2, "add": 3, "update": 3}
+"""Which word is kept for a memory that an add touches more than once."""
+
+
+def decide(
+    gated: Sequence[Gated],
+    *,
+    scope: Scope,
+    messages: Sequence[Message],
+    base_version: int | None,
+    timelines: Timelines | None = None,
+    recorded: Iterable[str] = (),
+    entities: Iterable[str] = (),
+    metadata: Mapping[str, object] | None = None,
+    skips: Sequence[Skip] = (),
+    now: datetime | None = None,
+) -> Plan:
+    """Return the plan of one add.
+
+    Args:
+        gated: what may be done, in the order in which it was said.
+        messages: the add's messages; all are written.
+        base_version: the partition's version that recall has seen.
+        timelines: the stored memories around the candidates (``Recalled.timelines``).
+        recorded: ids of memories that have a head already (of any status): what would get such an id was recorded before.
+        entities: ids of entities that have a head already.
+        metadata: the caller's, for new memories.
+        skips: what was kept out before; those of this step come on top.
+        now: end of a superseded value when nobody said any time; None leaves that end open.
+    """
+    deciding = _Deciding(scope, messages, timelines or {}, frozenset(recorded), frozenset(entities), metadata, now)
+    for one in gated:
+        deciding.settle(one)
+    return Plan(
+        kind="add",
+        scope=scope,
+        base_version=base_version,
+        actions=deciding.plan_actions(),
+        messages=tuple(messages),
+        entities=deciding.links.entities(),
+        edges=deciding.links.edges(),
+        skips=(*skips, *deciding.skips),
+        reason="add",
+    )
+
+
+class _Deciding:
+    """The scope as it will be after what was settled so far."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        messages: Sequence[Message],
+        timelines: Timelines,
+        recorded: frozenset[str],
+        entities: frozenset[str],
+        metadata: Mapping[str, object] | None,
+        now: datetime | None,
+    ) -> None:
+        self.links = Links(scope, entities)
+        self.skips: list[Skip] = []
+        self._scope = scope
+        self._messages = {message.message_id: message for message in messages}
+        self._recorded = recorded
+        self._metadata = metadata
+        self._now = now
+        self._rows: dict[str, Memory] = {}
+        self._actions: dict[str, tuple[Operation, str, tuple[str, ...]]] = {}
+        self._became: dict[str, str] = {}  # a candidate's own id to the memory that it was folded into
+        self._successor: dict[str, str] = {}  # superseded in this add by
+        self._claims: dict[str, str] = {}  # content hash to active memory
+        self._timelines = {topic: Timeline.of(stored) for topic, stored in timelines.items()}
+        for stored in timelines.values():
+            for memory in stored:
+                self._see(memory)
+
+    def plan_actions(self) -> tuple[Action, ...]:
+        """Archived ones first: a claim that returns must find its place among the active ones free."""
+        actions = [Action(op, self._rows[name], why, related) for name, (op, why, related) in self._actions.items()]
+        return tuple(sorted(actions, key=lambda action: action.memory.status == "active"))
+
+    def settle(self, gated: Gated) -> None:
+        candidate, resolution = gated.candidate, gated.resolution
+        memory = new_memory(candidate, self._scope, self._messages, self._metadata)
+        if memory.memory_id in self._recorded or memory.memory_id in self._rows:
+            self._became[memory.memory_id] = memory.memory_id
+            self.skips.append(Skip(candidate.sources[0].message_id, "recorded already"))
+            return
+        for recalled in gated.recalled:
+            if recalled.memory_id in self._recorded or recalled.seq:
+                self._see(recalled)
+        targets = self._current(resolution.targets)
+        related = tuple(one for one in self._current(resolution.related) if one not in targets)
+        same = self._claims.get(memory.content_hash)
+        if same is None and resolution.op == "reinforce" and targets:
+            named = resolution.targets[0]
+            same = targets[0] if targets[0] == self._became.get(named, named) else None
+        if same is not None:
+            self._confirm(self._rows[same], memory, candidate, resolution.reason)
+        elif resolution.op == "merge" and targets and ids.content_hash(resolution.merged_content) not in self._claims:
+            self._complete(self._rows[targets[0]], memory, resolution.merged_content, candidate, resolution.reason)
+        elif resolution.op in ("update", "reinforce") and targets:
+            self._supersede(targets, memory, candidate, resolution.reason, related)
+        else:
+            self._create("add", memory, candidate, resolution.reason, related or targets)
+
+    def _see(self, memory: Memory) -> None:
+        if self._rows.setdefault(memory.memory_id, memory) is memory and memory.status == "active":
+            self._claims.setdefault(memory.content_hash, memory.memory_id)
+
+    def _current(self, named: Iterable[str]) -> tuple[str, ...]:
+        """The active memories that these ids stand for by now."""
+        found: dict[str, None] = {}
+        for name in named:
+            name = self._became.get(name, name)
+            while name in self._successor:
+                name = self._successor[name]
+            if name in self._rows and self._rows[name].status == "active":
+                found[name] = None
+        return tuple(found)
+
+    # -- the operations
+
+    def _confirm(self, target: Memory, memory: Memory, candidate: Candidate, reason: str) -> None:
+        if candidate.single_valued and start_of(memory) and self._another_between(memory, target, candidate):
+            self._supersede((target.memory_id,), memory, candidate, reason, ())
+            return
+        self._repeat(target, memory, candidate, reason)
+
+    def _repeat(self, target: Memory, memory: Memory, candidate: Candidate, reason: str) -> None:
+        self._became[memory.memory_id] = target.memory_id
+        if set(candidate.sources) <= set(target.sources):
+            self.skips.append(Skip(candidate.sources[0].message_id, "remembered from this message already"))
+            return
+        again = target.memory_id not in self._actions
+        self._revise(
+            target,
+            "reinforce",
+            reason,
+            sources=_extended(target.sources, candidate.sources),
+            reinforcement_count=target.reinforcement_count + again,
+            confidence=round(max(target.confidence, min(0.99, target.confidence + 0.1 * (1 - target.confidence))), 4)
+            if again
+            else target.confidence,
+            valid_from=_earlier(target.valid_from, memory.valid_from),
+            observed_at=_earlier(target.observed_at, memory.observed_at),
+        )
+        self.links.sources(target.memory_id, candidate.sources)
+
+    def _complete(self, target: Memory, memory: Memory, words: str, candidate: Candidate, reason: str) -> None:
+        self._became[memory.memory_id] = target.memory_id
+        if self._claims.get(target.content_hash) == target.memory_id:
+            del self._claims[target.content_hash]
+        self._revise(
+            target,
+            "merge",
+            reason,
+            content=words,
+            content_hash=ids.content_hash(words),
+            value=memory.value or target.value,
+            sources=_extended(target.sources, candidate.sources),
+            reinforcement_count=target.reinforcement_count + (target.memory_id not in self._actions),
+        )
+        self._claims[ids.content_hash(words)] = target.memory_id
+        self.links.sources(target.memory_id, candidate.sources)
+        self.links.mentions(target.memory_id, candidate)
+
+    def _supersede(
+        self, targets: tuple[str, ...], memory: Memory, candidate: Candidate, reason: str, related: tuple[str, ...]
+    ) -> None:
+        before, after = self._chain(memory, candidate, targets)
+        successor = self._rows[after[0]] if after else None
+        predecessor = self._rows[before[0]] if before else None
+        if successor is None:
+            for target in (self._rows[name] for name in targets):
+                self._close(target, memory, reason)
+            self._create("update", memory, candidate, reason, (*targets, *related), links=related)
+            return
+        # It belongs into the past: said late, or of an earlier time.
+        if predecessor is not None and predecessor.content_hash == memory.content_hash:
+            self._repeat(predecessor, memory, candidate, reason)
+            return
+        memory = self._closed(memory, successor)
+        if memory.status == "archived":
+            self._successor[memory.memory_id] = successor.memory_id
+        if predecessor is not None:
+            if predecessor.status == "archived":
+                self.links.supersedes(successor.memory_id, predecessor.memory_id, active=False)
+            self._close(predecessor, memory, reason)
+        self._create("add", memory, candidate, reason, (*targets, *related), links=related)
+        self.links.supersedes(successor.memory_id, memory.memory_id)
+
+    def _create(
+        self, op: Operation, memory: Memory, candidate: Candidate, reason: str, related: tuple[str, ...],
+        *, links: tuple[str, ...] | None = None,
+    ) -> None:  # fmt: skip
+        self._rows[memory.memory_id] = memory
+        self._actions[memory.memory_id] = (op, reason, related)
+        self._became[memory.memory_id] = memory.memory_id
+        if memory.status == "active":
+            self._claims[memory.content_hash] = memory.memory_id
+        self.links.memory(memory, candidate)
+        for other in related if links is None else links:
+            self.links.related(memory.memory_id, other)
+        if memory.entity_id and memory.property_name:
+            timeline = self._timelines.setdefault((memory.entity_id, memory.property_name), Timeline())
+            before, after = timeline.around(memory)
+            self.links.between(before[0] if before else "", memory.memory_id, after[0] if after else "")
+            timeline.insert(memory)
+
+    # -- the timeline
+
+    def _chain(self, memory: Memory, candidate: Candidate, targets: tuple[str, ...]) -> tuple[list[str], list[str]]:
+        """Ids of the values that this one replaces or is replaced by, before and after it, each nearest first."""
+        timeline = self._timelines.get((memory.entity_id, memory.property_name))
+        if timeline is None:
+            timeline = Timeline()
+        # A target may lie on another property's timeline (an opposite one): it takes part all the same.
+        before, after = timeline.around(memory)
+        strays = Timeline.of(self._rows[name] for name in targets if name not in before and name not in after)
+        more_before, more_after = strays.around(memory)
+        value = content_words(candidate.value)
+
+        def taking_part(name: str) -> bool:
+            other = self._rows[name]
+            if name in targets:
+                return True
+            if other.status != "archived" or other.valid_to is None:  # kept beside, or taken out by somebody
+                return False
+            return bool(candidate.single_valued) or (bool(value) and content_words(other.value) == value)
+
+        return [*more_before, *filter(taking_part, before)], [*filter(taking_part, after), *more_after]
+
+    def _another_between(self, memory: Memory, target: Memory, candidate: Candidate) -> bool:
+        """Whether the claim was said of a time from which another value separates the target."""
+        _, after = self._chain(memory, candidate, (target.memory_id,))
+        return bool(after) and target.memory_id in after and after[0] != target.memory_id
+
+    def _close(self, target: Memory, successor: Memory, reason: str) -> None:
+        closed = self._closed(target, successor)
+        if closed == target:
+            self.links.supersedes(successor.memory_id, target.memory_id)
+            return
+        self._revise(target, "archive", reason, valid_to=closed.valid_to, status=closed.status)
+        if target.status == "active" and closed.status == "archived":
+            self._successor[target.memory_id] = successor.memory_id
+            if self._claims.get(target.content_hash) == target.memory_id:
+                del self._claims[target.content_hash]
+        self.links.supersedes(successor.memory_id, target.memory_id)
+        self.links.belongs(self._rows[target.memory_id])
+
+    def _closed(self, memory: Memory, successor: Memory) -> Memory:
+        end = start_of(successor, self._now)
+        if memory.valid_to is not None and end is not None:
+            end = min(memory.valid_to, end)
+        status = memory.status if begins_later(successor) else "archived"
+        return replace(memory, valid_to=end or memory.valid_to, status=status)
+
+    def _revise(self, memory: Memory, op: Operation, reason: str, **changes: object) -> None:
+        name = memory.memory_id
+        earlier = self._actions.get(name)
+        revision = memory.revision if earlier else memory.revision + 1
+        self._rows[name] = replace(memory, revision=revision, recorded_at=None, change_id="", seq=0, **changes)  # type: ignore[arg-type]  # replace() checks the names
+        if earlier is None or _RANK[op] > _RANK[earlier[0]]:
+            self._actions[name] = (op, reason, ())
+
+
+def _extended(old: tuple[Source, ...], new: tuple[Source, ...]) -> tuple[Source, ...]:
+    return tuple(dict.fromkeys((*old, *new)))[:MAX_SOURCES]
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    return min(one, other) if one is not None and other is not None else one

@@ -1,0 +1,169 @@
+"""Recall: which memories a candidate might repeat, replace or complete.
+
+A claim that is active in the same words short-circuits. Else five rankings are fused by weighted reciprocal ranks: shared
+entities and BM25 (weights of the MindMemOS paper, arXiv 2608.12428), and dense similarity, the newest, and the same
+property of the same entity. Candidates of one add see each other, too: the earlier ones as the memories that they would
+become.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mindmem.core.index.filters import Filter, Negation, Test, all_of
+from mindmem.core.index.port import Query, SearchIndex
+from mindmem.core.ingest.memories import entity_of_name
+from mindmem.core.reason.port import Candidate, ResolutionRequest
+from mindmem.core.records import Memory, Scope
+
+__all__ = ["Recalled", "Timelines", "recall"]
+
+WEIGHTS: Final = {"property": 2.0, "dense": 1.5, "entity": 1.2, "lexical": 1.0, "recent": 0.5}
+RANK_CONSTANT: Final = 60
+"""The k of reciprocal rank fusion."""
+
+_LEG: Final = 20
+_TIMELINE: Final = 64
+_FROM_BATCH: Final = 3
+_QUERY_CHARS: Final = 1_000
+
+Timelines = Mapping[tuple[str, str], Sequence[Memory]]
+"""Stored memories by (entity_id, property_name), archived ones included, the 64 recorded last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """One request per candidate, in order, and the stored timelines that the candidates fall on."""
+
+    requests: tuple[ResolutionRequest, ...]
+    timelines: Timelines = field(default_factory=dict)
+
+
+def recall(
+    candidates: Sequence[Candidate],
+    memories: Sequence[Memory],
+    scope: Scope,
+    *,
+    index: SearchIndex,
+    claims: Mapping[str, str],
+    vectors: Sequence[npt.NDArray[np.float32] | None] | None = None,
+    top: int = 5,
+) -> Recalled:
+    """Return what is known already around each candidate.
+
+    Args:
+        memories: what each candidate would become (``new_memory``), in order.
+        index: must have projected every change of the partition that the plan will be based on.
+        claims: content hash to memory_id of the scope's active memories that say the same (``Ledger.active_claims``).
+        vectors: the memories' sentence vectors, in order; None for a lexical recall.
+        top: stored memories for each candidate; up to three candidates of the same add come on top.
+    """
+    legs = _Legs(scope, index)
+    exact = index.get(sorted({claims[memory.content_hash] for memory in memories if memory.content_hash in claims}))
+    batch: dict[tuple[str, str], list[Memory]] = defaultdict(list)
+    same_words: dict[str, Memory] = {}
+    requests: list[ResolutionRequest] = []
+    for place, (candidate, memory) in enumerate(zip(candidates, memories, strict=True)):
+        known = exact.get(claims.get(memory.content_hash, ""))
+        if known is not None and known.status == "active":
+            recalled = [known]
+        else:
+            recalled = legs.related(candidate, memory, None if vectors is None else vectors[place], top)
+        topic = (memory.entity_id, memory.property_name)
+        earlier = batch[topic][-1:] if candidate.single_valued else batch[topic][-_FROM_BATCH:]
+        if not candidate.single_valued and memory.content_hash in same_words:
+            earlier = [same_words[memory.content_hash], *earlier]
+        unique = {one.memory_id: one for one in (*recalled, *earlier) if one.memory_id != memory.memory_id}
+        requests.append(ResolutionRequest(candidate, tuple(unique.values())))
+        batch[topic].append(memory)
+        same_words.setdefault(memory.content_hash, memory)
+    timelines = {topic: legs.timeline(*topic) for topic in batch if all(topic)}
+    return Recalled(tuple(requests), timelines)
+
+
+class _Legs:
+    """The rankings over one scope's stored memories; what several candidates ask is asked once."""
+
+    def __init__(self, scope: Scope, index: SearchIndex) -> None:
+        self._scope = scope
+        self._index = index
+        self._owner = all_of(_is("app_id", scope.app_id), _is("agent_id", scope.agent_id))
+        self._active = all_of(self._owner, Test("status", "eq", "active"))
+        self._timelines: dict[tuple[str, str], list[Memory]] = {}
+        self._entities: dict[str, list[Memory]] = {}
+        self._newest: list[Memory] | None = None
+
+    def related(
+        self, candidate: Candidate, memory: Memory, vector: npt.NDArray[np.float32] | None, top: int
+    ) -> list[Memory]:
+        known: dict[str, Memory] = {}
+        scores: dict[str, float] = defaultdict(float)
+
+        def vote(leg: str, ranked: Iterable[str]) -> None:
+            for rank, memory_id in enumerate(ranked, start=1):
+                scores[memory_id] += WEIGHTS[leg] / (RANK_CONSTANT + rank)
+
+        def see(memories: Iterable[Memory]) -> list[str]:
+            seen = {one.memory_id: one for one in memories if one.status == "active"}
+            known.update(seen)
+            return list(seen)
+
+        if memory.entity_id and memory.property_name:
+            vote("property", see(self.timeline(memory.entity_id, memory.property_name))[:_LEG])
+        vote("entity", see(self._sharing(candidate, memory)))
+        vote("recent", see(self._recent()))
+        query = Query(
+            partition=self._scope.partition,
+            text=candidate.content[:_QUERY_CHARS],
+            vector=vector,
+            filter=self._active,
+            k=_LEG,
+            candidates=_LEG,
+        )
+        vote("lexical", (scored.memory_id for scored in self._index.lexical(query)))
+        if vector is not None:
+            vote("dense", (scored.memory_id for scored in self._index.dense(query)))
+        # A few more than asked for, since the index may name what another owner's filter let through.
+        best = sorted(scores, key=lambda memory_id: (-scores[memory_id], memory_id))[: 2 * top]
+        missing = [memory_id for memory_id in best if memory_id not in known]
+        known.update(self._index.get(missing) if missing else {})
+        found = (known[memory_id] for memory_id in best if memory_id in known)
+        return [one for one in found if one.status == "active" and one.scope.key == self._scope.key][:top]
+
+    def timeline(self, entity_id: str, property_name: str) -> list[Memory]:
+        """The stored memories of one entity's property, archived ones too, newest recorded first."""
+        topic = (entity_id, property_name)
+        if topic not in self._timelines:
+            of_topic = all_of(
+                self._owner, Test("entity_id", "eq", entity_id), Test("property_name", "eq", property_name)
+            )
+            self._timelines[topic] = self._scan(of_topic, _TIMELINE)
+        return self._timelines[topic]
+
+    def _sharing(self, candidate: Candidate, memory: Memory) -> list[Memory]:
+        """Memories about the candidate's entity, then about those that it mentions."""
+        named = (entity_of_name(self._scope, mention.name) for mention in candidate.mentions)
+        found: list[Memory] = []
+        for entity in dict.fromkeys(one for one in (memory.entity_id, *named) if one):
+            if entity not in self._entities:
+                self._entities[entity] = self._scan(all_of(self._active, Test("entity_id", "eq", entity)), _LEG)
+            found.extend(self._entities[entity])
+        return found[:_LEG]
+
+    def _recent(self) -> list[Memory]:
+        if self._newest is None:
+            self._newest = self._scan(self._active, _LEG)
+        return self._newest
+
+    def _scan(self, wanted: Filter | None, limit: int) -> list[Memory]:
+        memories = self._index.scan(self._scope.partition, wanted, limit=limit).memories
+        return [memory for memory in memories if memory.scope.key == self._scope.key]
+
+
+def _is(name: str, value: str) -> Filter:
+    """An unset id is absent in the filter language, not equal to the empty string."""
+    return Test(name, "eq", value) if value else Negation((Test(name, "present"),))

@@ -1,0 +1,234 @@
+"""RulesResolver: new, repetition, newer value, or completion, told by subject, property, value and the guards.
+
+Only memories of the same subject are ever touched. A new value replaces an old one where the property takes one value at a
+time, where the same value is now denied (or no longer denied), or where the words say that it replaces that very value.
+Everything else is kept beside what is there: a false retirement costs more than a repetition that dreaming finds later.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from mindmem.core.ids import content_hash, normalise_claim
+from mindmem.core.ingest.guards import distinct, series
+from mindmem.core.language import chinese, english
+from mindmem.core.language.words import content_words, stem, words
+from mindmem.core.reason.port import Candidate, Judged, Resolution, ResolutionRequest, Verdict
+from mindmem.core.records import Memory
+
+__all__ = ["RulesResolver"]
+
+_UNTRUSTED: Final = frozenset({"instruction_like", "quoted", "hypothetical"})
+"""Flags of candidates that may stand beside memories but never change one."""
+_EVENTS: Final = frozenset({"episodic", "tool_trace"})
+"""Types that tell what happened: nothing that is said later makes it not have happened."""
+_ARTICLES: Final = frozenset("a an the my our his her their its at in on to for with as".split())
+_POLARITY: Final = frozenset(stem(word) for pair in english.OPPOSITES for word in pair) | frozenset(
+    (*map(stem, english.NEGATIONS), *map(stem, english.TEMPORAL), "do", "does", "did", "ca", "wo", "can", "use")
+)
+_CHINESE_POLARITY: Final = re.compile(
+    "|".join(sorted((word for pair in chinese.OPPOSITES for word in pair), key=len, reverse=True))
+    + f"|{chinese.NEGATION.pattern}|{'|'.join(chinese.CHANGE_CUES)}|[很太真吃会能再]"
+)
+_CUE: Final = re.compile(
+    "|".join([*(rf"\b{re.escape(cue)}\b" for cue in english.CHANGE_CUES), *chinese.CHANGE_CUES]), re.IGNORECASE
+)
+_SHARED: Final = 0.3
+"""Least share of common words at which two memories of one subject are linked."""
+_MAX_RELATED: Final = 3
+
+
+class RulesResolver:
+    """The resolver that needs no model. Its answers depend on nothing but the request."""
+
+    async def resolve(self, requests: Sequence[ResolutionRequest]) -> list[Verdict[Resolution]]:
+        """Return one judgement per request, in order."""
+        return [Judged(_resolve(request.candidate, request.recalled)) for request in requests]
+
+
+def _resolve(candidate: Candidate, recalled: Sequence[Memory]) -> Resolution:
+    claim = content_hash(candidate.content)
+    for memory in recalled:
+        if memory.content_hash == claim:
+            return Resolution("reinforce", "said before", (memory.memory_id,))
+    peers = [memory for memory in recalled if _same_subject(candidate, memory)]
+    for memory in peers:
+        if _rephrased(candidate.content, memory.content):
+            return Resolution("reinforce", "said before in other words", (memory.memory_id,), 0.95)
+    if _UNTRUSTED.isdisjoint(candidate.flags):
+        for judge in (_update, _repeated_value, _completion):
+            resolution = judge(candidate, peers)
+            if resolution is not None:
+                return resolution
+    related = tuple(memory.memory_id for memory in peers if _alike(candidate, memory))[:_MAX_RELATED]
+    return Resolution("add", "new", related=related)
+
+
+def _same_subject(candidate: Candidate, memory: Memory) -> bool:
+    return normalise_claim(candidate.entity_name) == normalise_claim(memory.entity_name)
+
+
+def _rephrased(one: str, other: str) -> bool:
+    """The same words in the same order, fillers apart, and no guard objects."""
+    said = content_words(one)
+    return bool(said) and said == content_words(other) and distinct(one, other) is None
+
+
+# -- a newer value
+
+
+def _update(candidate: Candidate, peers: Sequence[Memory]) -> Resolution | None:
+    if _is_over(candidate):
+        return None
+    replaced = [memory for memory in peers if _replaces(candidate, memory)]
+    if replaced:
+        return Resolution("update", "the words replace the old value", _ids(replaced), 0.95)
+    denied = [memory for memory in peers if _denies(candidate, memory)]
+    if denied:
+        return Resolution("update", "the same value with the opposite sense", _ids(denied), 0.9)
+    if not candidate.single_valued:
+        return None
+    older = [memory for memory in peers if _other_value(candidate, memory)]
+    return Resolution("update", "a new value of a property that has one", _ids(older), 0.85) if older else None
+
+
+def _ids(memories: Sequence[Memory]) -> tuple[str, ...]:
+    return tuple(memory.memory_id for memory in memories)
+
+
+def _is_over(candidate: Candidate) -> bool:
+    """A state that had ended when it was told of says nothing about the present."""
+    ended, said = candidate.valid_to, candidate.observed_at
+    return ended is not None and said is not None and ended <= said
+
+
+def _other_value(candidate: Candidate, memory: Memory) -> bool:
+    if memory.property_name != candidate.property_name or not candidate.property_name:
+        return False
+    if memory.mem_type in _EVENTS and candidate.mem_type not in _EVENTS:
+        return False
+    old, new = _value(memory.value), _value(candidate.value)
+    if not old or not new or old == new:
+        return False
+    if _contains(old, new):  # the new words say less, not something else
+        return False
+    return not (series(candidate.content, memory.content) and any(map(_numeric, (*old, *new))))
+
+
+def _denies(candidate: Candidate, memory: Memory) -> bool:
+    """Whether one affirms and the other denies the same value of the same (or the opposite) property."""
+    if {candidate.mem_type, memory.mem_type} & _EVENTS or not _value(candidate.value):
+        return False
+    if not _same_property(candidate.property_name, memory.property_name):
+        return False
+    if _bare(candidate.value) != _bare(memory.value):
+        return False
+    if distinct(candidate.content, memory.content) not in ("negation", "antonym"):
+        return False
+    old, new = set(_bare(memory.content)), set(_bare(candidate.content))
+    return old <= new and (old == new or _CUE.search(candidate.content) is not None)
+
+
+def _replaces(candidate: Candidate, memory: Memory) -> bool:
+    """Whether the words name the old value as what is no longer so: "not X", "instead of X", "from X to Y", 不再是X."""
+    if memory.mem_type in _EVENTS or not _same_property(candidate.property_name, memory.property_name):
+        return False
+    old = memory.value.strip()
+    if not _value(old) or _value(old) == _value(candidate.value) or candidate.polarity < 0:
+        return False
+    name = re.escape(old)
+    pattern = (
+        rf"\b(?:not|instead of|rather than|no longer|replac(?:ed|ing)|dropped|left|quit)\s+(?:at |in |on |the |a |an )?{name}(?!\w)"
+        rf"|\bfrom\s+(?:the )?{name}(?!\w).{{0,40}}\bto\b"
+        rf"|(?:不是|不再是|不再用|不用|而不是|代替|取代){name}|从{name}.{{0,20}}[到成为]"
+    )
+    return re.search(pattern, candidate.content, re.IGNORECASE) is not None
+
+
+def _same_property(one: str, other: str) -> bool:
+    if not one or not other:
+        return False
+    if one == other:
+        return True
+    first, second = one.split("_"), other.split("_")
+    return len(first) == len(second) and all(
+        a == b or any({stem(a), stem(b)} == {stem(x), stem(y)} for x, y in english.OPPOSITES)
+        for a, b in zip(first, second, strict=True)
+    )
+
+
+# -- the same value again, and completion
+
+
+def _repeated_value(candidate: Candidate, peers: Sequence[Memory]) -> Resolution | None:
+    """The same single value, and no word that the memory doesn't hold."""
+    if not candidate.single_valued or not _value(candidate.value):
+        return None
+    said = set(content_words(candidate.content))
+    for memory in peers:
+        if (
+            memory.property_name == candidate.property_name
+            and _value(memory.value) == _value(candidate.value)
+            and said <= set(content_words(memory.content))
+            and distinct(candidate.content, memory.content) is None
+        ):
+            return Resolution("reinforce", "the same value again", (memory.memory_id,), 0.9)
+    return None
+
+
+def _completion(candidate: Candidate, peers: Sequence[Memory]) -> Resolution | None:
+    """The memory's words, and more after them."""
+    if candidate.mem_type not in ("profile", "fact") or not candidate.property_name:
+        return None
+    said = content_words(candidate.content)
+    for memory in peers:
+        known = content_words(memory.content)
+        if (
+            memory.mem_type == candidate.mem_type
+            and memory.property_name == candidate.property_name
+            and len(known) > 2
+            and said[: len(known)] == known
+            and _continues(candidate.content, known)
+            and distinct(candidate.content, memory.content) is None
+        ):
+            return Resolution(
+                "merge", "completes what is known", (memory.memory_id,), 0.85, merged_content=candidate.content
+            )
+    return None
+
+
+def _continues(content: str, known: tuple[str, ...]) -> bool:
+    """Whether what follows the known words adds to them (a preposition, a comma) rather than making another noun."""
+    rest = content_words(content)[len(known) :]
+    return bool(rest) and rest[0] in _JOINING
+
+
+_JOINING: Final = frozenset(
+    stem(word) for word in "in at on with for from near since because about called named by and".split()
+)
+
+
+# -- words
+
+
+def _value(text: str) -> tuple[str, ...]:
+    return tuple(stem(word) for word in words(text) if word not in _ARTICLES)
+
+
+def _bare(text: str) -> tuple[str, ...]:
+    """The words without those that affirm, deny or date them."""
+    undenied = _CHINESE_POLARITY.sub(" ", text)
+    return tuple(word for word in content_words(undenied) if word not in _POLARITY)
+
+
+def _contains(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
+    return len(longer) > len(shorter) and set(shorter) <= set(longer)
+
+
+def _numeric(word: str) -> bool:
+    return word[0].isdigit() or word in english.NUMBERS
+
+
+def _alike(candidate: Candidate, memory: Memory) -> bool:
+    one, other = set(content_words(candidate.content)), set(content_words(memory.content))
+    return bool(one and other) and len(one & other) / len(one | other) >= _SHARED
