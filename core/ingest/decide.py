@@ -1,11 +1,11 @@
 """Decide: from gated resolutions to a plan.
 
 The current value of a property is the one that became true last. A new value closes the one before it: that one gets a
-next revision, archived, with ``valid_to`` where the new one begins. A value that arrives late takes its place in the past:
-it is written archived at once, its ``valid_to`` where its successor begins, and closes its own predecessor there. So the
-history and the current state are the same in whatever order values arrive, and whatever the windows' concurrency was. A
-value that only begins in the future leaves the present one active until then. An add confirms a claim once, however often
-it is repeated within.
+next revision, archived, with ``valid_to`` where the new one begins. A value that arrives late takes its place in the
+past: it is written archived at once, its ``valid_to`` where its successor begins, and closes its own predecessor
+there. So the history and the current state are the same in whatever order values arrive, and whatever the windows'
+concurrency was. A value that only begins in the future leaves the present one active until then. An add confirms a
+claim once, however often it is repeated within.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,8 +48,8 @@ def decide(
         messages: the add's messages; all are written.
         base_version: the partition's version that recall has seen.
         timelines: the stored memories around the candidates (``Recalled.timelines``).
-        recorded: ids of memories that have a head already (of any status): what would get such an id was recorded before.
-        entities: ids of entities that have a head already.
+        recorded: ids of memories that have a head already (of any status): what would get such an id was recorded
+        before. entities: ids of entities that have a head already.
         metadata: the caller's, for new memories.
         skips: what was kept out before; those of this step come on top.
         now: end of a superseded value when nobody said any time; None leaves that end open.

@@ -29,9 +29,9 @@ class Deduped:
 def dedupe(extracted: Sequence[tuple[Window, Extraction]]) -> Deduped:
     """Return each claim of the windows once.
 
-    Equal claims (by content hash) become one candidate with the sources of both and the higher confidence. Where another
-    value of the same entity and property was said in between, the claim returned and stays a candidate of its own: the
-    last word must be the last. Each message of the evidence is a source of a candidate or named in ``skips``.
+    Equal claims (by content hash) become one candidate with the sources of both and the higher confidence. Where
+    another value of the same entity and property was said in between, the claim returned and stays a candidate of its
+    own: the last word must be the last. Each message of the evidence is a source of a candidate or named in ``skips``.
     """
     kept: list[Candidate] = []
     skips: list[Skip] = []

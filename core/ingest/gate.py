@@ -1,7 +1,7 @@
 """The safety gate: what may become a change, between a reasoner's word and the plan.
 
-Reasoners are not trusted: sources must lie in the evidence that they were shown, targets among the memories that they were
-shown, and each operation needs its confidence. What fails falls back to the operation that destroys nothing.
+Reasoners are not trusted: sources must lie in the evidence that they were shown, targets among the memories that they
+were shown, and each operation needs its confidence. What fails falls back to the operation that destroys nothing.
 """
 
 import logging
@@ -32,7 +32,8 @@ class Gated:
 def supported(candidate: Candidate, window: Window) -> Candidate | None:
     """Return the candidate with its sources as spans of the stored messages, None when no source is in the evidence.
 
-    Sources outside the evidence are dropped; a span that doesn't lie in its message becomes the whole of what was shown.
+    Sources outside the evidence are dropped; a span that doesn't lie in its message becomes the whole of what was
+    shown.
     """
     offsets = window.offsets or (0,) * len(window.evidence)
     shown = {

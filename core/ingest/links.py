@@ -96,7 +96,9 @@ class Links:
         edge = Edge(src, relation, dst, self._scope, **fields)  # type: ignore[arg-type]  # Edge checks the names
         key = (src, relation, dst, edge.kind, edge.start, edge.end)
         earlier = self._edges.get(key)
-        if (not edge.active and earlier is not None and earlier.active) or (edge.active and earlier is not None and not earlier.active):
+        if (not edge.active and earlier is not None and earlier.active) or (
+            edge.active and earlier is not None and not earlier.active
+        ):
             del self._edges[key]
         else:
             self._edges[key] = edge

@@ -26,8 +26,8 @@ def new_memory(
 ) -> Memory:
     """Return the first revision of the memory that a candidate asks for.
 
-    Its scope is that of its first source, session included; ``messages`` are the add's, by id. The id derives from scope,
-    entity, property, content and first source, so deciding again gives the same id.
+    Its scope is that of its first source, session included; ``messages`` are the add's, by id. The id derives from
+    scope, entity, property, content and first source, so deciding again gives the same id.
     """
     first = candidate.sources[0].message_id if candidate.sources else ""
     owner = messages[first].scope if first in messages else scope

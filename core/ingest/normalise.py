@@ -1,7 +1,7 @@
 """From what callers hand in to messages: checked, cleaned of what no store can hold, else verbatim.
 
-An utterance that is known by its place gets an id from that place, so that bringing it again is no news: the session with
-a timestamp or position, or a file's hash and line. Any other is a new utterance of this add.
+An utterance that is known by its place gets an id from that place, so that bringing it again is no news: the session
+with a timestamp or position, or a file's hash and line. Any other is a new utterance of this add.
 """
 
 import json
@@ -46,8 +46,8 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Normalised:
-    """Messages in their order, and why some were kept out (blank). ``placed`` is True when every id derives from a place,
-    so that the ids together identify the request."""
+    """Messages in their order, and why some were kept out (blank). ``placed`` is True when every id derives from a
+    place, so that the ids together identify the request."""
 
     messages: tuple[Message, ...]
     skips: tuple[Skip, ...] = ()
@@ -66,7 +66,8 @@ def normalise(
     """Return the messages of one add.
 
     Args:
-        messages: ``{"role", "content", "name"?, "timestamp"?, "timezone"?, "caption"?, "session_id"?, "position"?}``, or
+        messages: ``{"role", "content", "name"?, "timestamp"?, "timezone"?, "caption"?, "session_id"?, "position"?}``,
+        or
             ``{"text"}``, ``{"url"}``, ``{"file_name", "file_type"?}`` with the same optional keys; a string is a text.
         zone: IANA zone of messages that bring none.
         add_id: tells utterances without a place apart from those of other adds.

@@ -1,9 +1,9 @@
 """Recall: which memories a candidate might repeat, replace or complete.
 
-A claim that is active in the same words short-circuits. Else five rankings are fused by weighted reciprocal ranks: shared
-entities and BM25 (weights of the MindMemOS paper, arXiv 2608.12428), and dense similarity, the newest, and the same
-property of the same entity. Candidates of one add see each other, too: the earlier ones as the memories that they would
-become.
+A claim that is active in the same words short-circuits. Else five rankings are fused by weighted reciprocal ranks:
+shared entities and BM25 (weights of the MindMemOS paper, arXiv 2608.12428), and dense similarity, the newest, and the
+same property of the same entity. Candidates of one add see each other, too: the earlier ones as the memories that
+they would become.
 """
 
 from collections import defaultdict

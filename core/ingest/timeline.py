@@ -1,4 +1,5 @@
-"""The timeline of an (entity, property): its memories in the order in which they became true, not in which they arrived."""
+"""The timeline of an (entity, property): its memories in the order in which they became true, not in which they
+arrived."""
 
 from bisect import bisect_right
 from collections.abc import Iterable

@@ -2,10 +2,10 @@
 
 A window ends at the soft size, never holds two sessions, and is never larger than the hard size. A turn that is larger
 than that is cut between its messages; a message that is larger is cut into pieces at a line, sentence or word end, each
-piece in a window of its own, so that what was said at length is extracted and can be found. Beyond ``MAX_PIECES`` pieces
-(``TOOL_PIECES`` for tool output) the message is compacted: head and tail are kept, with a marked cut between them. The
-stored message stays verbatim in any case, and ``Window.offsets`` leads from a piece back to it. All this is linear in the
-length of the messages.
+piece in a window of its own, so that what was said at length is extracted and can be found. Beyond ``MAX_PIECES``
+pieces (``TOOL_PIECES`` for tool output) the message is compacted: head and tail are kept, with a marked cut between
+them. The stored message stays verbatim in any case, and ``Window.offsets`` leads from a piece back to it. All this is
+linear in the length of the messages.
 """
 
 from collections.abc import Iterator, Sequence

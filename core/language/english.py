@@ -23,20 +23,21 @@ NEGATIONS: Final = frozenset(
 OPPOSITES: Final = tuple(
     tuple(pair.split("/"))
     for pair in (
-        "love/hate like/dislike like/hate love/dislike enjoy/hate enjoy/dislike adore/hate prefer/avoid allow/forbid"
-        " allow/prohibit allow/ban allow/deny permit/forbid permit/prohibit accept/reject accept/refuse accept/decline"
-        " approve/reject enable/disable enabled/disabled on/off open/close opened/closed start/stop start/finish"
-        " begin/end begin/finish increase/decrease increase/reduce rise/fall raise/lower up/down high/low higher/lower"
-        " highest/lowest more/less more/fewer most/least always/never before/after early/late earlier/later left/right"
-        " north/south east/west hot/cold warm/cool big/small large/small long/short tall/short fast/slow heavy/light"
-        " hard/soft hard/easy difficult/easy rich/poor cheap/expensive old/new old/young good/bad better/worse best/worst"
-        " happy/sad true/false right/wrong correct/wrong safe/dangerous win/lose won/lost pass/fail passed/failed"
-        " buy/sell bought/sold borrow/lend give/take send/receive arrive/leave arrive/depart enter/exit join/leave"
-        " marry/divorce married/divorced married/single hire/fire hired/fired add/remove insert/delete install/uninstall"
+        "love/hate like/dislike like/hate love/dislike enjoy/hate enjoy/dislike adore/hate prefer/avoid"
+        " allow/forbid allow/prohibit allow/ban allow/deny permit/forbid permit/prohibit accept/reject"
+        " accept/refuse accept/decline approve/reject enable/disable enabled/disabled on/off open/close"
+        " opened/closed start/stop start/finish begin/end begin/finish increase/decrease increase/reduce"
+        " rise/fall raise/lower up/down high/low higher/lower highest/lowest more/less more/fewer most/least"
+        " always/never before/after early/late earlier/later left/right north/south east/west hot/cold warm/cool"
+        " big/small large/small long/short tall/short fast/slow heavy/light hard/soft hard/easy difficult/easy"
+        " rich/poor cheap/expensive old/new old/young good/bad better/worse best/worst happy/sad true/false"
+        " right/wrong correct/wrong safe/dangerous win/lose won/lost pass/fail passed/failed buy/sell bought/sold"
+        " borrow/lend give/take send/receive arrive/leave arrive/depart enter/exit join/leave marry/divorce"
+        " married/divorced married/single hire/fire hired/fired add/remove insert/delete install/uninstall"
         " include/exclude include/omit with/without inside/outside in/out over/under above/below public/private"
         " internal/external manual/automatic optional/required optional/mandatory active/inactive online/offline"
-        " dead/alive full/empty wet/dry clean/dirty strong/weak success/failure first/last minimum/maximum min/max"
-        " import/export input/output push/pull upload/download encrypt/decrypt lock/unlock male/female"
+        " dead/alive full/empty wet/dry clean/dirty strong/weak success/failure first/last minimum/maximum"
+        " min/max import/export input/output push/pull upload/download encrypt/decrypt lock/unlock male/female"
         " remember/forget trust/distrust agree/disagree support/oppose for/against encourage/discourage"
     ).split()
 )
@@ -107,7 +108,8 @@ UNITS: Final = {
         "yd yard yards", "l liter liters litre litres", "ml milliliter milliliters millilitre millilitres",
         "gal gallon gallons", "cup cups", "ms millisecond milliseconds", "s sec secs second seconds",
         "min mins minute minutes", "h hr hrs hour hours", "d day days", "w week weeks", "mo month months",
-        "y yr yrs year years", "% percent", "°c celsius", "°f fahrenheit", "k kelvin", "w watt watts", "kw kilowatt kilowatts",
+        "y yr yrs year years", "% percent", "°c celsius", "°f fahrenheit",
+        "k kelvin", "w watt watts", "kw kilowatt kilowatts",
         "v volt volts", "hz hertz", "khz", "mhz", "ghz", "b byte bytes", "kb", "mb", "gb", "tb", "bit bits", "kcal",
         "cal calorie calories", "mph", "kmh km/h", "$ usd dollar dollars", "€ eur euro euros", "£ gbp", "¥ yen jpy",
         "cny rmb yuan", "cent cents", "am a.m.", "pm p.m.", "bpm", "rpm", "px pixel pixels",
@@ -117,9 +119,10 @@ UNITS: Final = {
 """Names of units to one name each."""
 
 PLAIN_STARTS: Final = frozenset(
-    "i i'm i've i'd i'll my me we we're our you your he she it its it's they their his her this that these those there here"
-    " the a an and but or so if when while after before since because as at by for from in into of off on out over to up"
-    " with without no not never yes yeah ok okay hi hello hey thanks thank please sorry what who where why how which"
-    " is are was were am do does did have has had can could will would should shall may might must let".split()
+    "i i'm i've i'd i'll my me we we're our you your he she it its it's they their his her this that these"
+    " those there here the a an and but or so if when while after before since because as at by for from in"
+    " into of off on out over to up with without no not never yes yeah ok okay hi hello hey thanks thank please"
+    " sorry what who where why how which is are was were am do does did have has had can could will would"
+    " should shall may might must let".split()
 )
 """Words whose capital letter at the start of a sentence says nothing."""

@@ -1,8 +1,9 @@
 """RulesResolver: new, repetition, newer value, or completion, told by subject, property, value and the guards.
 
-Only memories of the same subject are ever touched. A new value replaces an old one where the property takes one value at a
-time, where the same value is now denied (or no longer denied), or where the words say that it replaces that very value.
-Everything else is kept beside what is there: a false retirement costs more than a repetition that dreaming finds later.
+Only memories of the same subject are ever touched. A new value replaces an old one where the property takes one value
+at a time, where the same value is now denied (or no longer denied), or where the words say that it replaces that very
+value. Everything else is kept beside what is there: a false retirement costs more than a repetition that dreaming
+finds later.
 """
 
 import re
@@ -138,7 +139,8 @@ def _replaces(candidate: Candidate, memory: Memory) -> bool:
         return False
     name = re.escape(old)
     pattern = (
-        rf"\b(?:not|instead of|rather than|no longer|replac(?:ed|ing)|dropped|left|quit)\s+(?:at |in |on |the |a |an )?{name}(?!\w)"
+        r"\b(?:not|instead of|rather than|no longer|replac(?:ed|ing)|dropped|left|quit)\s+(?:at |in |on |the |a |an )?"
+        rf"{name}(?!\w)"
         rf"|\bfrom\s+(?:the )?{name}(?!\w).{{0,40}}\bto\b"
         rf"|(?:不是|不再是|不再用|不用|而不是|代替|取代){name}|从{name}.{{0,20}}[到成为]"
     )
