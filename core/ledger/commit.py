@@ -5,23 +5,43 @@ partitions (sorted), the heads (sorted), the pending add, and last the counter. 
 the transaction's last act; its lock is held until COMMIT, so changes become visible in the order of their seq.
 """
 
-from collections import Counter
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from mindmem.core import failpoints
-from mindmem.core.errors import Conflict, InvalidInput, LeaseLost, ScopeChanged, StoreUnavailable, bounded
+from mindmem.core.errors import Conflict, InvalidInput, LeaseLost, StoreUnavailable, bounded
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.codec import encode
 from mindmem.core.ledger.engine import Store
 from mindmem.core.ledger.leases import check_fence
-from mindmem.core.ledger.port import Draft, HeadKind, HeadMove, KeyRecord
-from mindmem.core.ledger.statements import change_of, change_values, chunks, upsert
+from mindmem.core.ledger.moves import check_partitions, move_heads, move_partitions
+from mindmem.core.ledger.port import Draft, HeadMove, KeyRecord
+from mindmem.core.ledger.statements import change_of, change_values, upsert
 from mindmem.core.records import Change, Partition
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, tuple_, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, Executable, Row, bindparam, delete, insert, select, update
 
 __all__ = ["Commits", "Writing"]
+
+
+# Built once: building a statement costs more than running it.
+_KEY: Final = select(schema.keys).where(
+    schema.keys.c.project_id == bindparam("project"), schema.keys.c.key == bindparam("name")
+)
+_CHANGE: Final = select(schema.changes).where(schema.changes.c.change_id == bindparam("id"))
+_LOG: Final = insert(schema.log)
+_CHANGES: Final = insert(schema.changes)
+_COUNT: Final = (
+    update(schema.counter)
+    .values(seq=schema.counter.c.seq + 1, at=schema.later(schema.counter.c.at + 1, schema.database_now()))
+    .returning(schema.counter.c.seq, schema.counter.c.at)
+)
+
+
+@functools.cache
+def _key_claim(dialect: str) -> Executable:
+    return upsert(dialect, schema.keys).on_conflict_do_nothing().returning(schema.keys.c.change_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +128,11 @@ def _write(connection: Connection, writing: Writing) -> Change:
     failpoints.reach("commit.key")
     if draft.fence is not None:
         check_fence(connection, draft.fence)
-    _check_partitions(connection, writing)
+    check_partitions(connection, writing.partitions, draft.base)
     _write_rows(connection, writing)
     failpoints.reach("commit.rows")
-    _move_partitions(connection, writing, _move_heads(connection, writing))
+    growth = move_heads(connection, writing.moves, draft.change_id)
+    move_partitions(connection, writing.partitions, growth, draft.change_id)
     failpoints.reach("commit.heads")
     if draft.done:
         _finish_pending(connection, draft.done)
@@ -123,16 +144,14 @@ def _write(connection: Connection, writing: Writing) -> Change:
 def _claim_key(connection: Connection, draft: Draft) -> Change | None:
     # On PostgreSQL the insert waits for another transaction that holds the same key; afterwards its row is visible.
     claimed = connection.execute(
-        upsert(connection, schema.keys)
-        .values(
-            project_id=draft.scope.project_id,
-            key=draft.key,
-            digest=draft.digest,
-            change_id=draft.change_id,
-            result=draft.result,
-        )
-        .on_conflict_do_nothing()
-        .returning(schema.keys.c.change_id)
+        _key_claim(connection.dialect.name),
+        {
+            "project_id": draft.scope.project_id,
+            "key": draft.key,
+            "digest": draft.digest,
+            "change_id": draft.change_id,
+            "result": draft.result,
+        },
     ).first()
     if claimed is not None:
         return None
@@ -146,117 +165,23 @@ def _claim_key(connection: Connection, draft: Draft) -> Change | None:
 
 
 def _key(connection: Connection, project_id: str, key: str) -> Row[tuple[object, ...]] | None:
-    return connection.execute(
-        select(schema.keys).where(schema.keys.c.project_id == project_id, schema.keys.c.key == key)
-    ).first()
+    return connection.execute(_KEY, {"project": project_id, "name": key}).first()
 
 
 def _change(connection: Connection, change_id: str) -> Change | None:
-    row = connection.execute(select(schema.changes).where(schema.changes.c.change_id == change_id)).first()
+    row = connection.execute(_CHANGE, {"id": change_id}).first()
     return None if row is None else change_of(row)
-
-
-def _check_partitions(connection: Connection, writing: Writing) -> None:
-    table = schema.scopes
-    fresh = [
-        {"project_id": partition.project_id, "user_id": partition.user_id, "version": 0, "active": 0, "change_id": ""}
-        for partition in writing.partitions
-    ]
-    connection.execute(upsert(connection, table).on_conflict_do_nothing(), fresh)
-    versions: dict[Partition, int] = {}
-    for names in chunks(writing.partitions):
-        rows = connection.execute(
-            select(table.c.project_id, table.c.user_id, table.c.version)
-            .where(tuple_(table.c.project_id, table.c.user_id).in_(names))
-            .order_by(table.c.project_id, table.c.user_id)
-            .with_for_update()
-        )
-        versions.update({Partition(row.project_id, row.user_id): row.version for row in rows})
-    for partition, version in writing.draft.base.items():
-        if version is not None and versions[partition] != version:
-            raise ScopeChanged(
-                f"Partition {bounded(tuple(partition))} is at version {versions[partition]}, this change was decided "
-                f"on version {version}: decide again on its new state."
-            )
 
 
 def _write_rows(connection: Connection, writing: Writing) -> None:
     if writing.rows:
         connection.execute(
-            insert(schema.log),
+            _LOG,
             [
                 {"change_id": writing.draft.change_id, "table_name": table, "n": count, "rows": rows}
                 for table, (count, rows) in writing.rows.items()
             ],
         )
-
-
-def _move_heads(connection: Connection, writing: Writing) -> Counter[Partition]:
-    """Move the heads; return by how much the number of active memories grows in each partition."""
-    table = schema.heads
-    growth: Counter[Partition] = Counter()
-    stand: dict[tuple[HeadKind, str], tuple[int, str]] = {}
-    places = [(move.kind, move.object_id) for move in writing.moves]
-    for some in chunks(places):
-        rows = connection.execute(
-            select(table.c.kind, table.c.object_id, table.c.revision, table.c.status)
-            .where(tuple_(table.c.kind, table.c.object_id).in_(some))
-            .order_by(table.c.kind, table.c.object_id)
-            .with_for_update()
-        )
-        stand.update({(row.kind, row.object_id): (row.revision, row.status) for row in rows})
-    for move in writing.moves:
-        revision, status = stand.get((move.kind, move.object_id), (0, ""))
-        if revision != move.expected:
-            raise ScopeChanged(
-                f"The {move.kind} {move.object_id!r} is at revision {revision}, this change was decided on revision "
-                f"{move.expected}: decide again on its new state."
-            )
-        if move.kind == "memory":
-            growth[move.partition] += (move.status == "active") - (status == "active")
-    # Old heads go first: within one change a claim may pass from one memory to another, in any direction.
-    for some in chunks(sorted(stand)):
-        connection.execute(delete(table).where(tuple_(table.c.kind, table.c.object_id).in_(some)))
-    if writing.moves:
-        try:
-            connection.execute(insert(table), [_head(move, writing.draft.change_id) for move in writing.moves])
-        except IntegrityError as error:
-            raise ScopeChanged(
-                f"A claim of change {writing.draft.change_id} is already held by another active memory of its scope: "
-                "decide again, so that it reinforces that memory."
-            ) from error
-    return growth
-
-
-def _head(move: HeadMove, change_id: str) -> dict[str, object]:
-    return {
-        "kind": move.kind,
-        "object_id": move.object_id,
-        "project_id": move.partition.project_id,
-        "user_id": move.partition.user_id,
-        "scope_key": move.scope_key,
-        "revision": move.revision,
-        "status": move.status,
-        "content_hash": move.content_hash,
-        "change_id": change_id,
-    }
-
-
-def _move_partitions(connection: Connection, writing: Writing, growth: Mapping[Partition, int]) -> None:
-    table = schema.scopes
-    connection.execute(
-        update(table)
-        .where(table.c.project_id == bindparam("project"), table.c.user_id == bindparam("user"))
-        .values(
-            version=table.c.version + 1,
-            active=table.c.active + bindparam("growth"),
-            change_id=writing.draft.change_id,
-        ),
-        [
-            {"project": partition.project_id, "user": partition.user_id, "growth": growth.get(partition, 0)}
-            for partition in writing.partitions
-        ],
-    )
 
 
 def _finish_pending(connection: Connection, add_id: str) -> None:
@@ -266,12 +191,8 @@ def _finish_pending(connection: Connection, add_id: str) -> None:
 
 
 def _number(connection: Connection, writing: Writing) -> Change:
-    draft, table = writing.draft, schema.counter
-    row = connection.execute(
-        update(table)
-        .values(seq=table.c.seq + 1, at=schema.later(table.c.at + 1, schema.database_now()))
-        .returning(table.c.seq, table.c.at)
-    ).one()
+    draft = writing.draft
+    row = connection.execute(_COUNT).one()
     change = Change(
         change_id=draft.change_id,
         seq=row.seq,
@@ -285,5 +206,5 @@ def _number(connection: Connection, writing: Writing) -> Change:
         undoes=draft.undoes,
     )
     size = sum(len(rows) for _, rows in writing.rows.values())
-    connection.execute(insert(schema.changes).values(change_values(change, size)))
+    connection.execute(_CHANGES, change_values(change, size))
     return change

@@ -61,7 +61,9 @@ class Leases:
         length = span(seconds, field="seconds")
         with self._store.write() as connection:
             connection.execute(
-                upsert(connection, table).values(name=name, owner=owner, token=0, expires_at=0).on_conflict_do_nothing()
+                upsert(connection.dialect.name, table)
+                .values(name=name, owner=owner, token=0, expires_at=0)
+                .on_conflict_do_nothing()
             )
             taken = connection.execute(
                 update(table)

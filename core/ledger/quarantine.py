@@ -37,7 +37,7 @@ class Quarantine:
                 }
                 for item in items
             ]
-            connection.execute(upsert(connection, schema.quarantine).on_conflict_do_nothing(), rows)
+            connection.execute(upsert(connection.dialect.name, schema.quarantine).on_conflict_do_nothing(), rows)
 
     def quarantined(
         self, project_id: str | None = None, *, state: Literal["open", "retried", "dropped"] | None = "open",

@@ -20,7 +20,7 @@ class Queue:
         """Keep an add for later; a repeated add_id is ignored."""
         with self._store.write() as connection:
             connection.execute(
-                upsert(connection, schema.pending)
+                upsert(connection.dialect.name, schema.pending)
                 .values(
                     add_id=add_id,
                     **scope_values(scope),

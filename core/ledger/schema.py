@@ -263,7 +263,6 @@ pending = Table(
     _words("owner"),
     _words("last_error"),
     UniqueConstraint("add_id"),
-    Index("ledger_pending_due", "due_at", "place"),
 )
 """Adds that wait. A claim moves ``due_at`` to its own end: a crash gives the add back without anybody's doing."""
 

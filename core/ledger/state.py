@@ -1,7 +1,7 @@
 """What commits are checked against, and small values: partitions, heads, watermarks, metadata."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.engine import Store
@@ -9,9 +9,31 @@ from mindmem.core.ledger.leases import check_fence
 from mindmem.core.ledger.port import Fence, Head, HeadKind, ScopeState
 from mindmem.core.ledger.statements import chunks, upsert
 from mindmem.core.records import Partition
-from sqlalchemy import Row, Select, func, select, update
+from sqlalchemy import Row, Select, bindparam, func, select, update
 
 __all__ = ["State"]
+
+
+_SCOPES: Final = schema.scopes.c
+_HEAD: Final = schema.heads.c
+
+# Built once: building a statement costs more than running it.
+_STATES: Final[Select[Any]] = select(
+    _SCOPES.project_id,
+    _SCOPES.user_id,
+    _SCOPES.version,
+    _SCOPES.active,
+    func.coalesce(schema.changes.c.seq, 0).label("last_seq"),
+).select_from(schema.scopes.outerjoin(schema.changes, _SCOPES.change_id == schema.changes.c.change_id))
+_STATE: Final = _STATES.where(_SCOPES.project_id == bindparam("project"), _SCOPES.user_id == bindparam("user"))
+_HEADS: Final = select(schema.heads).where(
+    _HEAD.kind == bindparam("head_kind"), _HEAD.object_id.in_(bindparam("ids", expanding=True))
+)
+_CLAIMS: Final = select(_HEAD.content_hash, _HEAD.object_id).where(
+    schema.ACTIVE_CLAIM,
+    _HEAD.scope_key == bindparam("scope"),
+    _HEAD.content_hash.in_(bindparam("hashes", expanding=True)),
+)
 
 
 class State:
@@ -21,15 +43,13 @@ class State:
 
     def scope_state(self, partition: Partition) -> ScopeState:
         """Return the partition's version, last seq and active count; all zero before its first change."""
-        table = schema.scopes
-        query = _states().where(table.c.project_id == partition.project_id, table.c.user_id == partition.user_id)
         with self._store.read() as connection:
-            row = connection.execute(query).first()
+            row = connection.execute(_STATE, {"project": partition.project_id, "user": partition.user_id}).first()
         return ScopeState() if row is None else _state(row)
 
     def partitions(self, project_id: str | None = None) -> list[tuple[Partition, ScopeState]]:
         """Return all partitions (of one project), ordered by code points."""
-        query = _states().order_by(schema.scopes.c.project_id, schema.scopes.c.user_id)
+        query = _STATES.order_by(schema.scopes.c.project_id, schema.scopes.c.user_id)
         if project_id is not None:
             query = query.where(schema.scopes.c.project_id == project_id)
         with self._store.read() as connection:
@@ -38,25 +58,19 @@ class State:
 
     def heads(self, kind: HeadKind, object_ids: Sequence[str]) -> dict[str, Head]:
         """Return the heads that exist, by id."""
-        table = schema.heads
         found: dict[str, Head] = {}
         with self._store.read() as connection:
             for ids in chunks(list(object_ids)):
-                rows = connection.execute(select(table).where(table.c.kind == kind, table.c.object_id.in_(ids)))
+                rows = connection.execute(_HEADS, {"head_kind": kind, "ids": ids})
                 found.update({row.object_id: _head(row) for row in rows})
         return found
 
     def active_claims(self, scope_key: str, hashes: Sequence[str]) -> dict[str, str]:
         """Return content hash to memory_id for the active memories of that scope key."""
-        table = schema.heads
         found: dict[str, str] = {}
         with self._store.read() as connection:
             for some in chunks(list(hashes)):
-                rows = connection.execute(
-                    select(table.c.content_hash, table.c.object_id).where(
-                        schema.ACTIVE_CLAIM, table.c.scope_key == scope_key, table.c.content_hash.in_(some)
-                    )
-                )
+                rows = connection.execute(_CLAIMS, {"scope": scope_key, "hashes": some})
                 found.update({row.content_hash: row.object_id for row in rows})
         return found
 
@@ -69,7 +83,7 @@ class State:
     def set_watermark(self, name: str, seq: int) -> None:
         """Record how far a projection has read; it never goes back."""
         with self._store.write() as connection:
-            statement = upsert(connection, schema.watermarks).values(name=name, seq=seq)
+            statement = upsert(connection.dialect.name, schema.watermarks).values(name=name, seq=seq)
             connection.execute(
                 statement.on_conflict_do_update(
                     index_elements=["name"],
@@ -96,27 +110,17 @@ class State:
             if fence is not None:
                 check_fence(connection, fence)
             if expected is None:
-                statement = upsert(connection, table).values(name=name, value=value)
+                statement = upsert(connection.dialect.name, table).values(name=name, value=value)
                 connection.execute(
                     statement.on_conflict_do_update(index_elements=["name"], set_={"value": statement.excluded.value})
                 )
                 return True
             if expected == "":
-                connection.execute(upsert(connection, table).values(name=name, value="").on_conflict_do_nothing())
+                connection.execute(
+                    upsert(connection.dialect.name, table).values(name=name, value="").on_conflict_do_nothing()
+                )
             moved = update(table).where(table.c.name == name, table.c.value == expected).values(value=value)
             return connection.execute(moved).rowcount == 1
-
-
-def _states() -> Select[Any]:
-    joined = schema.scopes.outerjoin(schema.changes, schema.scopes.c.change_id == schema.changes.c.change_id)
-    table = schema.scopes
-    return select(
-        table.c.project_id,
-        table.c.user_id,
-        table.c.version,
-        table.c.active,
-        func.coalesce(schema.changes.c.seq, 0).label("last_seq"),
-    ).select_from(joined)
 
 
 def _state(row: Row[Any]) -> ScopeState:

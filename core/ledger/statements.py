@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 from mindmem.core.ledger import schema
 from mindmem.core.records import Change, Scope
-from sqlalchemy import Connection, Row, Table
+from sqlalchemy import Row, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 __all__ = ["change_of", "change_values", "chunks", "scope_of", "scope_values", "upsert"]
@@ -23,9 +23,9 @@ def chunks(items: Sequence[T], size: int = CHUNK) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-def upsert(connection: Connection, table: Table) -> "sqlite.Insert | postgresql.Insert":
-    """Return an INSERT that knows ``on_conflict_do_nothing`` and ``on_conflict_do_update`` in this dialect."""
-    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
+def upsert(dialect: str, table: Table) -> "sqlite.Insert | postgresql.Insert":
+    """Return an INSERT that knows ``on_conflict_do_nothing`` and ``on_conflict_do_update``, for a dialect by name."""
+    return sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
 
 
 def scope_values(scope: Scope) -> dict[str, str]:
