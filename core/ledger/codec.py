@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+
 from mindmem.core.errors import CorruptStore, InvalidInput, bounded
 from mindmem.core.tables.contracts import CONTRACTS, body, conform
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sqlalchemy import Connection, Executable, Row, bindparam, delete, insert, select, update
+
 from mindmem.core import failpoints
 from mindmem.core.errors import Conflict, InvalidInput, LeaseLost, StoreUnavailable, bounded
 from mindmem.core.ledger import schema
@@ -20,7 +22,6 @@ from mindmem.core.ledger.moves import check_partitions, move_heads, move_partiti
 from mindmem.core.ledger.port import Draft, HeadMove, KeyRecord
 from mindmem.core.ledger.statements import change_of, change_values, upsert
 from mindmem.core.records import Change, Partition
-from sqlalchemy import Connection, Executable, Row, bindparam, delete, insert, select, update
 
 __all__ = ["Commits", "Writing"]
 

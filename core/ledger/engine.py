@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
-from mindmem.core import clock
-from mindmem.core.errors import CorruptStore, InvalidInput, MissingExtra, StoreBusy, StoreUnavailable, bounded
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
+
+from mindmem.core import clock
+from mindmem.core.errors import CorruptStore, InvalidInput, MissingExtra, StoreBusy, StoreUnavailable, bounded
 
 __all__ = ["Store"]
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
+from sqlalchemy import Connection, Row, delete, select, update
+
 from mindmem.core.errors import Conflict, CorruptStore, StaleGeneration
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.codec import DERIVED, Block, stamped
@@ -14,7 +16,6 @@ from mindmem.core.ledger.port import Entry, Fence, Snapshot
 from mindmem.core.ledger.statements import change_of
 from mindmem.core.records import Change, Partition
 from mindmem.core.tables.rows import changes_table
-from sqlalchemy import Connection, Row, delete, select, update
 
 __all__ = ["History"]
 

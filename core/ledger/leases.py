@@ -1,11 +1,12 @@
 """Leases: who may do what alone, until when by the database's clock, and the token that commits prove it with."""
 
+from sqlalchemy import ColumnElement, Connection, select, update
+
 from mindmem.core.errors import InvalidInput, LeaseLost, LeaseTaken
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.engine import Store
 from mindmem.core.ledger.port import Fence, Lease
 from mindmem.core.ledger.statements import upsert
-from sqlalchemy import ColumnElement, Connection, select, update
 
 __all__ = ["Leases", "check_fence", "span"]
 

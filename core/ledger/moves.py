@@ -7,13 +7,14 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final, TypeVar
 
+from sqlalchemy import Connection, Executable, bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
 from mindmem.core.errors import ScopeChanged, bounded
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.port import HeadKind, HeadMove
 from mindmem.core.ledger.statements import chunks, upsert
 from mindmem.core.records import Partition
-from sqlalchemy import Connection, Executable, bindparam, delete, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 __all__ = ["check_partitions", "move_heads", "move_partitions"]
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 import pyarrow as pa
+
 from mindmem.core.records import Change, Partition, Scope, Status
 from mindmem.core.records.plan import ChangeKind
 

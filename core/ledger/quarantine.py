@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from sqlalchemy import select, update
+
 from mindmem.core.errors import NotFound
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.engine import Store
 from mindmem.core.ledger.port import Quarantined
 from mindmem.core.ledger.statements import scope_of, scope_values, upsert
-from sqlalchemy import select, update
 
 __all__ = ["Quarantine"]
 

@@ -1,12 +1,13 @@
 """The queue of pending adds: kept until their commit, given back by a crash."""
 
+from sqlalchemy import delete, func, select, update
+
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.engine import Store
 from mindmem.core.ledger.leases import span
 from mindmem.core.ledger.port import PendingAdd
 from mindmem.core.ledger.statements import scope_of, scope_values, upsert
 from mindmem.core.records import Scope
-from sqlalchemy import delete, func, select, update
 
 __all__ = ["Queue"]
 

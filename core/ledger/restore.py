@@ -3,13 +3,14 @@
 import json
 from collections.abc import Iterable, Mapping
 
+from sqlalchemy import Connection, Table, func, insert, select, update
+
 from mindmem.core.errors import Conflict, CorruptStore
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.engine import Store
 from mindmem.core.ledger.port import Head, KeyRecord, ScopeState
 from mindmem.core.ledger.statements import change_values, chunks
 from mindmem.core.records import Change, Partition
-from sqlalchemy import Connection, Table, func, insert, select, update
 
 __all__ = ["restore"]
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from sqlalchemy import URL, Connection, insert, inspect, select, text
+
 from mindmem.core.errors import StoreUnavailable
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.commit import Commits
@@ -21,7 +23,6 @@ from mindmem.core.ledger.queue import Queue
 from mindmem.core.ledger.restore import restore
 from mindmem.core.ledger.state import State
 from mindmem.core.records import Change, Partition
-from sqlalchemy import URL, Connection, insert, inspect, select, text
 
 __all__ = ["SqlLedger", "open_ledger", "sqlite_url"]
 

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from sqlalchemy import Row, Select, bindparam, func, select, update
+
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.engine import Store
 from mindmem.core.ledger.leases import check_fence
 from mindmem.core.ledger.port import Fence, Head, HeadKind, ScopeState
 from mindmem.core.ledger.statements import chunks, upsert
 from mindmem.core.records import Partition
-from sqlalchemy import Row, Select, bindparam, func, select, update
 
 __all__ = ["State"]
 

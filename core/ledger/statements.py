@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeVar
 
-from mindmem.core.ledger import schema
-from mindmem.core.records import Change, Scope
 from sqlalchemy import Row, Table
 from sqlalchemy.dialects import postgresql, sqlite
+
+from mindmem.core.ledger import schema
+from mindmem.core.records import Change, Scope
 
 __all__ = ["change_of", "change_values", "chunks", "scope_of", "scope_values", "upsert"]
 

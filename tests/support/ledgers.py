@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+
 from mindmem.core import ids
 from mindmem.core.ledger.port import Draft, HeadMove
 from mindmem.core.ledger.sql import SqlLedger, open_ledger, sqlite_url

@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import pyarrow as pa
 import pytest
+from support.ledgers import ANN, BOB, adding, claim, revising
+
 from mindmem.core import failpoints, ids
 from mindmem.core.errors import Conflict, InvalidInput, LeaseLost, ScopeChanged
 from mindmem.core.ledger.port import Draft, Fence, HeadMove, ScopeState
@@ -14,7 +16,6 @@ from mindmem.core.ledger.sql import SqlLedger
 from mindmem.core.records import Partition, Scope
 from mindmem.core.tables.contracts import CONTRACTS
 from mindmem.core.tables.rows import entities_table, memories_table, memory_of
-from support.ledgers import ANN, BOB, adding, claim, revising
 
 
 def test_the_first_change_gets_seq_1_and_the_databases_time(ledger: SqlLedger) -> None:

@@ -5,12 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
+from support.forks import together
+from support.ledgers import ANN, adding, claim, revising
+
 from mindmem.core.errors import Conflict, LeaseTaken, ScopeChanged
 from mindmem.core.ledger.port import ScopeState
 from mindmem.core.ledger.sql import SqlLedger, open_ledger
 from mindmem.core.records import Scope
-from support.forks import together
-from support.ledgers import ANN, adding, claim, revising
 
 PROCESSES = 8
 COMMITS = 50

@@ -5,11 +5,12 @@ import signal
 from functools import partial
 
 import pytest
+from support.forks import KILLED, outcome, start
+from support.ledgers import ANN, adding, claim, revising
+
 from mindmem.core import failpoints
 from mindmem.core.ledger.port import Draft, ScopeState
 from mindmem.core.ledger.sql import open_ledger
-from support.forks import KILLED, outcome, start
-from support.ledgers import ANN, adding, claim, revising
 
 pytestmark = pytest.mark.faults
 

@@ -4,14 +4,15 @@ from dataclasses import replace
 from threading import Thread
 
 import pytest
+from sqlalchemy import create_engine, delete, update
+from support.ledgers import ANN, BOB, adding
+
 from mindmem.core.errors import Conflict, CorruptStore, LeaseLost, StaleGeneration
 from mindmem.core.ledger import history, schema
 from mindmem.core.ledger.port import Draft, Fence
 from mindmem.core.ledger.sql import SqlLedger
 from mindmem.core.records import Scope
 from mindmem.core.tables.contracts import CONTRACTS
-from sqlalchemy import create_engine, delete, update
-from support.ledgers import ANN, BOB, adding
 
 TABLES = ("memories", "messages", "changes")
 

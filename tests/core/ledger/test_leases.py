@@ -4,6 +4,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
+
 from mindmem.core.errors import InvalidInput, LeaseLost, LeaseTaken
 from mindmem.core.ledger.sql import SqlLedger
 

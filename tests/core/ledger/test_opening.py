@@ -10,13 +10,14 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import create_engine, update
+from support.forks import alone, together
+from support.ledgers import ANN, SERVER, adding, ledger_urls
+
 from mindmem.core import failpoints
 from mindmem.core.errors import CorruptStore, InvalidInput, MindMemError, StoreBusy, StoreUnavailable
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.sql import SqlLedger, open_ledger, sqlite_url
-from sqlalchemy import create_engine, update
-from support.forks import alone, together
-from support.ledgers import ANN, SERVER, adding, ledger_urls
 
 NOBODY = 65534
 POSTGRES = ledger_urls()[1:]

@@ -3,11 +3,12 @@
 from datetime import UTC, datetime
 
 import pytest
+from support.ledgers import ANN
+
 from mindmem.core.errors import NotFound
 from mindmem.core.ledger.port import Quarantined
 from mindmem.core.ledger.sql import SqlLedger
 from mindmem.core.records import Scope
-from support.ledgers import ANN
 
 OTHER = Scope.of("ann", project_id="other")
 

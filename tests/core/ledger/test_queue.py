@@ -2,9 +2,10 @@
 
 import time
 
+from support.ledgers import ANN, BOB
+
 from mindmem.core.ledger.sql import SqlLedger
 from mindmem.core.records import Scope
-from support.ledgers import ANN, BOB
 
 ODD = Scope("a/b", "c:d", "", "🦊", "it's")
 

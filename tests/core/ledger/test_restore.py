@@ -4,11 +4,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from support.ledgers import ANN, BOB, adding, claim, revising
+
 from mindmem.core.errors import Conflict, CorruptStore, ScopeChanged, StaleGeneration
 from mindmem.core.ledger.port import Head, KeyRecord, ScopeState
 from mindmem.core.ledger.sql import SqlLedger, open_ledger
 from mindmem.core.records import Change
-from support.ledgers import ANN, BOB, adding, claim, revising
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 FUTURE = datetime(2100, 1, 1, tzinfo=UTC)

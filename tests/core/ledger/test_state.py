@@ -1,10 +1,11 @@
 """Watermarks never go back; named values can be set by comparison and under a fence."""
 
 import pytest
+from support.ledgers import ANN, claim, revising
+
 from mindmem.core.errors import LeaseLost
 from mindmem.core.ledger.port import Fence, Head
 from mindmem.core.ledger.sql import SqlLedger
-from support.ledgers import ANN, claim, revising
 
 
 def test_a_watermark_never_goes_back(ledger: SqlLedger) -> None:
