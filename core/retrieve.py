@@ -8,7 +8,7 @@ from mindmem.core.errors import InvalidInput, NotFound, bounded
 from mindmem.core.index.filters import All, Filter, Negation, Test, parse_filter
 from mindmem.core.records import Hit, Memory, Message, Page, Scope, SearchResult
 from mindmem.core.search.context import render
-from mindmem.core.search.run import SearchRequest, run_search
+from mindmem.core.search.run import LEXICAL_ONLY, SearchRequest, run_search
 from mindmem.core.services import Services
 
 __all__ = [
@@ -61,7 +61,9 @@ def search(services: Services, request: Request) -> SearchResult:
     hits = hits[: request.top_k]
     if request.evidence:
         hits = tuple(replace(hit, evidence=evidence(services, hit.memory)) for hit in hits)
-    return SearchResult(hits, (*services.notes, *found.notes))
+    # The services say why there is no embedder, which is more than search knows.
+    notes = tuple(note for note in found.notes if not (services.notes and note == LEXICAL_ONLY))
+    return SearchResult(hits, (*services.notes, *notes))
 
 
 def context(services: Services, request: Request, *, token_budget: int) -> str:

@@ -29,28 +29,33 @@ def inverse(change: Change, ledger: Ledger, reader: Reader) -> Inverse:
     """Return the plan that takes ``change`` back on today's state."""
     partition = change.scope.partition
     base = ledger.scope_state(partition).version
-    written = reader.written_by(change.change_id, partition)
-    heads = ledger.heads("memory", [memory.memory_id for memory in written])
-    mine = [memory for memory in written if heads[memory.memory_id].change_id == change.change_id]
-    conflicts = tuple(memory.memory_id for memory in written if heads[memory.memory_id].change_id != change.change_id)
-    actions = [_back(memory, reader.revisions(memory.memory_id, partition)) for memory in mine]
-    undone = frozenset(memory.memory_id for memory in mine)
+    mine: list[Action] = []
+    conflicts: list[str] = []
+    for memory in reader.written_by(change.change_id, partition):
+        revisions = reader.revisions(memory.memory_id, partition)
+        # A later change that was itself taken back leaves the same state behind: that is no conflict.
+        if _state(revisions[-1]) == _state(memory):
+            mine.append(_back(memory, revisions))
+        else:
+            conflicts.append(memory.memory_id)
+    undone = frozenset(action.memory.memory_id for action in mine)
     edges = tuple(
         replace(edge, active=not edge.active)
         for edge in reader.edges_written_by(change.change_id, partition)
         if _touches(edge, undone)
     )
     # Archiving comes first: a claim that is restored must find its place among the active ones free.
-    actions.sort(key=lambda action: action.op != "archive")
+    mine.sort(key=lambda action: action.op != "archive")
+    left = f"; changed again since and left alone: {', '.join(conflicts)}" if conflicts else ""
     plan = Plan(
         kind="undo",
         scope=change.scope,
         base_version=base,
-        actions=tuple(actions),
+        actions=tuple(mine),
         edges=edges,
-        reason=f"undo of {change.change_id}",
+        reason=f"undo of {change.change_id}{left}",
     )
-    return Inverse(plan, conflicts)
+    return Inverse(plan, tuple(conflicts))
 
 
 def later_changes(conflicts: Sequence[str], change: Change, reader: Reader) -> list[str]:
@@ -63,7 +68,12 @@ def later_changes(conflicts: Sequence[str], change: Change, reader: Reader) -> l
     return sorted(seen, key=lambda change_id: -seen[change_id])
 
 
+def _state(memory: Memory) -> Memory:
+    return replace(memory, revision=0, recorded_at=None, change_id="", seq=0)
+
+
 def _back(memory: Memory, revisions: Sequence[Memory]) -> Action:
+    latest = revisions[-1]
     before = next((revision for revision in revisions if revision.revision == memory.revision - 1), None)
     if before is None and memory.revision > 1:
         raise Conflict(
@@ -71,8 +81,8 @@ def _back(memory: Memory, revisions: Sequence[Memory]) -> Action:
             "never crosses an erasure."
         )
     if before is None:
-        return Action("archive", next_revision(memory, status="archived"), "undo: it did not exist before")
-    restored = next_revision(replace(before, revision=memory.revision))
+        return Action("archive", next_revision(latest, status="archived"), "undo: it did not exist before")
+    restored = next_revision(replace(before, revision=latest.revision))
     same_words = before.content == memory.content
     return Action("restore" if same_words else "update", restored, f"undo: back to revision {before.revision}")
 
