@@ -9,9 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from mindmem.core import ids
+from mindmem.core.embed.contextual import embed_in_context
 from mindmem.core.embed.port import Embedder, Embedding
 from mindmem.core.failpoints import reach
-from mindmem.core.index.documents import embed_text, vector_key
+from mindmem.core.index.documents import context_lines, embed_text, vector_key
 from mindmem.core.index.projector import Projector
 from mindmem.core.ledger.port import Draft, Fence, HeadMove, Ledger
 from mindmem.core.records import Change, Entity, Memory, Message, Operation, Plan
@@ -63,8 +64,8 @@ class Applier:
         """Return embeddings by vector key, each text once; empty without an embedder."""
         if self._embedder is None:
             return {}
-        texts = {vector_key(memory): embed_text(memory) for memory in memories}
-        return dict(zip(texts, self._embedder.embed(list(texts.values())), strict=True))
+        texts = {vector_key(memory): (embed_text(memory), context_lines(memory)) for memory in memories}
+        return dict(zip(texts, embed_in_context(self._embedder, list(texts.values())), strict=True))
 
     def apply(self, plan: Plan, request: Request, *, embeddings: Mapping[str, Embedding] | None = None) -> Change:
         """Commit the plan as one change and make it searchable.

@@ -18,10 +18,12 @@ from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
+
 from mindmem.core.embed.model import Floats, Forward, LazySession, model_file, model_version
 from mindmem.core.embed.port import Embedder, EmbedderIdentity, Embedding, TokenVectors
 from mindmem.core.embed.projection import load_projection
 from mindmem.core.embed.wordpiece import CLS, SEP, VOCABULARY_SIZE, Piece, WordPiece, bundled_wordpiece
+from mindmem.core.text import STOP_WORDS
 
 __all__ = ["DIMENSION", "BundledEmbedder", "load_bundled"]
 
@@ -32,6 +34,8 @@ MAX_CHUNKS: Final = 16
 """Passes for one text. Of a longer one, 16 chunks spread evenly are read: a sample of all of it, not its head."""
 BATCH_TOKENS: Final = 4096
 """Most tokens, padding included, in one call of the model; bounds its memory."""
+
+_LEFT_BEHIND: Final = ("d", "don", "ll", "m", "re", "s", "t", "ve")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +69,18 @@ class BundledEmbedder(Embedder):
         self._forward = forward
         self._wordpiece = wordpiece
         self._projection = projection
+        self._fillers = wordpiece.ids([*STOP_WORDS["english"], *_LEFT_BEHIND])
         self._identity = EmbedderIdentity("minilm-l6-int8", model_version, DIMENSION, projection.shape[1])
 
     @property
     def identity(self) -> EmbedderIdentity:
         """Return the name, version and dimensions under which vectors are kept."""
         return self._identity
+
+    @property
+    def fillers(self) -> frozenset[int]:
+        """Return the ids of English stop words and of the letters that apostrophes leave behind."""
+        return self._fillers
 
     def embed(
         self,

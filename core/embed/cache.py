@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from mindmem.core.embed.contextual import KnowsFillers
 from mindmem.core.embed.port import Embedder, EmbedderIdentity, Embedding
 
 __all__ = ["CachedEmbedder"]
@@ -34,6 +35,11 @@ class CachedEmbedder(Embedder):
     def identity(self) -> EmbedderIdentity:
         """Return the inner embedder's identity."""
         return self._inner.identity
+
+    @property
+    def fillers(self) -> frozenset[int]:
+        """Return the inner embedder's filler tokens, none where it knows of none."""
+        return self._inner.fillers if isinstance(self._inner, KnowsFillers) else frozenset()
 
     @property
     def size(self) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+
 from mindmem.core.embed.bundled import load_bundled
 from mindmem.core.embed.projection import fit_projection
 

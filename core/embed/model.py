@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+
 from mindmem.core.errors import MissingExtra, StoreUnavailable
 
 __all__ = ["MODEL_SHA256", "Floats", "Forward", "LazySession", "check_model", "model_file", "model_version"]
@@ -79,6 +80,7 @@ class LazySession:
         self._session: object | None = None
 
     def __call__(self, ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]) -> Floats:
+        """Run the encoder (see :data:`Forward`)."""
         session = self._load()
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         states: Floats = session.run(["last_hidden_state"], feed)[0]  # type: ignore[attr-defined]  # onnxruntime has no types

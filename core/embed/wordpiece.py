@@ -9,7 +9,7 @@ by their own letters (see :mod:`mindmem.core.embed.bundled`).
 import gzip
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -83,6 +83,10 @@ class WordPiece:
         """Yield the text's pieces in order, without special tokens."""
         for word in split_words(text):
             yield from self._word(word)
+
+    def ids(self, words: Iterable[str]) -> frozenset[int]:
+        """Return the ids of those words that are one piece."""
+        return frozenset(self._vocabulary[word] for word in words if word in self._vocabulary)
 
     def _word(self, word: str) -> tuple[Piece, ...]:
         bare = len(word) == 1 and not word.isalnum() and unicodedata.category(word)[0] == "P"

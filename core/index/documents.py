@@ -11,7 +11,7 @@ from mindmem.core.ids import digest
 from mindmem.core.index.port import Document
 from mindmem.core.records import Memory
 
-__all__ = ["document", "embed_text", "fields_of", "vector_key"]
+__all__ = ["context_lines", "document", "embed_text", "fields_of", "vector_key"]
 
 
 def document(memory: Memory, created_at: datetime, embedding: Embedding | None = None) -> Document:
@@ -49,11 +49,16 @@ def embed_text(memory: Memory) -> str:
     return f"{memory.speaker}: {memory.content}"
 
 
+def context_lines(memory: Memory) -> list[str]:
+    """Return the lines around the memory's source whose tokens follow its own (see ``embed.contextual``)."""
+    return memory.context.splitlines()
+
+
 def vector_key(memory: Memory) -> str:
-    """Return the digest of the embedded text: equal keys have equal vectors under one embedder."""
-    return _key(embed_text(memory))
+    """Return the digest of the embedded text and its context: equal keys have equal vectors under one embedder."""
+    return _key(embed_text(memory), memory.context)
 
 
 @lru_cache(maxsize=4096)
-def _key(text: str) -> str:
-    return digest("vector", text)
+def _key(text: str, context: str) -> str:
+    return digest("vector", text, context)

@@ -181,7 +181,8 @@ class EmbeddedIndex:
         """Return the persons that this user's memories name; nobody for a partition without user_id."""
         if not partition.user_id:
             return People()
-        found = [arrays.columns.people() for arrays in self._each(partition, ("columns",))]
+        needed: tuple[Piece, ...] = ("columns",)
+        found = [arrays.columns.people() for arrays in self._each(partition, needed)]
         return found[0] if found else People()
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from mindmem.core.embed import model
 from mindmem.core.embed.bundled import MAX_CHUNKS, BundledEmbedder, load_bundled
 from mindmem.core.embed.model import MODEL_SHA256, check_model

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+
 from mindmem.core.embed.cache import CachedEmbedder
 from mindmem.core.embed.port import EmbedderIdentity, Embedding
 

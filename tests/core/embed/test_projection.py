@@ -1,6 +1,7 @@
 """The projection: the vendored matrix, and the fit that made it."""
 
 import numpy as np
+
 from mindmem.core.embed.projection import fit_projection, load_projection
 
 

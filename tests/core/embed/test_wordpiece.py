@@ -1,6 +1,7 @@
 """WordPiece: what the model reads, and what stays whole because it can't."""
 
 import pytest
+
 from mindmem.core.embed.wordpiece import VOCABULARY_SIZE, bundled_wordpiece, split_words
 
 
