@@ -74,7 +74,9 @@ async def add(services: Services, request: AddRequest) -> Receipt:
         InvalidInput, Conflict, StoreBusy, StoreUnavailable: see ``Memory.add``.
         ExtractionFailed: the reasoner failed; nothing was written.
     """
-    request = replace(request, add_id=request.add_id or ids.random_id("add"))
+    # A repeated add must give its messages the same ids, so that it is known again.
+    by_key = "add_" + ids.digest("add", request.scope.key, request.key) if request.key else ids.random_id("add")
+    request = replace(request, add_id=request.add_id or by_key)
     normalised, metadata = checked(services, request)
     request, digest = identified(request, normalised, metadata)
     before = earlier(services, request, digest)

@@ -1,0 +1,67 @@
+"""A store that was killed anywhere is, after the next run, the store that was never killed."""
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from support.forks import KILLED, alone, outcome, start
+from support.stores import Contents, contents, run_story
+
+from mindmem.core import failpoints
+
+pytestmark = pytest.mark.faults
+
+POINTS = [name for name in failpoints.FAILPOINTS if name != "ingest.file_done"]
+"""Files are read by the inbox, whose own tests kill it."""
+RANDOM_KILLS = 5
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Contents:
+    home = tmp_path_factory.mktemp("whole") / "home"
+    alone(lambda: run_story(home))
+    whole = alone(lambda: contents(home))
+    assert whole.findings == ()
+    assert all(whole.found), "each question of the story has an answer"
+    return whole
+
+
+def _until_killed(home: Path, point: str, hit: int) -> None:
+    left = hit
+
+    def kill(name: str) -> None:
+        nonlocal left
+        if name == point:
+            left -= 1
+            if not left:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    failpoints.arm(kill)
+    run_story(home)
+
+
+@pytest.mark.parametrize("hit", [1, 2])
+@pytest.mark.parametrize("point", POINTS)
+def test_killed_at_a_named_point_the_next_run_completes_it(
+    point: str, hit: int, tmp_path: Path, uninterrupted: Contents
+) -> None:
+    code = outcome(start(lambda: _until_killed(tmp_path / "home", point, hit)))
+    if hit == 2 and code == 0:
+        pytest.skip(f"the story passes {point} once")
+    assert code == KILLED, f"the story never passes {point}"
+    alone(lambda: run_story(tmp_path / "home"))
+    assert alone(lambda: contents(tmp_path / "home")) == uninterrupted
+
+
+@pytest.mark.parametrize("number", range(RANDOM_KILLS))
+def test_killed_at_any_moment_the_next_run_completes_it(number: int, tmp_path: Path, uninterrupted: Contents) -> None:
+    moment = random.Random(number).uniform(0.02, 1.2)
+    pid = start(lambda: run_story(tmp_path / "home"))
+    time.sleep(moment)
+    os.kill(pid, signal.SIGKILL)
+    assert outcome(pid) in (KILLED, 0)
+    alone(lambda: run_story(tmp_path / "home"))
+    assert alone(lambda: contents(tmp_path / "home")) == uninterrupted
