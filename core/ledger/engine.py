@@ -143,8 +143,9 @@ def _checked(url: str) -> URL:
         parsed = make_url(url)
     except ArgumentError as error:
         raise InvalidInput(
-            f"The ledger's URL {bounded(url)} can't be read: give sqlite:////path/to/ledger.db or "
-            "postgresql://user@host/database.",
+            # What came may hold a password, so only its beginning is told.
+            f"The ledger's URL, which begins with {bounded(url[:8])}, can't be read: give "
+            "sqlite:////path/to/ledger.db or postgresql://user@host/database.",
             field="ledger_url",
         ) from error
     backend = parsed.get_backend_name()

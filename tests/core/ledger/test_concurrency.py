@@ -4,9 +4,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+import psycopg
 import pytest
 from support.forks import together
-from support.ledgers import ANN, adding, claim, revising
+from support.ledgers import ANN, adding, claim, ledger_urls, revising
 
 from mindmem.core.errors import Conflict, LeaseTaken, ScopeChanged
 from mindmem.core.ledger.port import ScopeState
@@ -15,6 +16,7 @@ from mindmem.core.records import Scope
 
 PROCESSES = 8
 COMMITS = 50
+POSTGRES = ledger_urls()[1:]
 
 
 def everybody(work: Callable[[SqlLedger, int], object], url: str) -> list[object]:
@@ -121,6 +123,26 @@ def test_changes_over_the_same_partitions_in_opposite_order_never_deadlock(ledge
     with open_ledger(ledger_url) as ledger:
         assert [state.version for _, state in ledger.partitions()] == [80, 80]
         assert ledger.last_seq() == 80
+
+
+@pytest.mark.parametrize("ledger_url", POSTGRES, indirect=True)
+def test_a_commit_that_the_server_sacrifices_to_end_a_deadlock_is_tried_again(
+    ledger: SqlLedger, ledger_url: str
+) -> None:
+    ledger.commit(adding("one"))
+    with (
+        ThreadPoolExecutor(1) as pool,
+        psycopg.connect(ledger_url) as other,
+        psycopg.connect(ledger_url, autocommit=True) as watcher,
+    ):
+        other.execute("UPDATE ledger_counter SET seq = seq")
+        commit = pool.submit(ledger.commit, adding("two", base=1))
+        while not watcher.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'").fetchone():
+            assert not commit.done()
+        other.execute("UPDATE ledger_scopes SET version = version")
+        other.commit()
+        assert commit.result().seq == 2
+    assert ledger.scope_state(ANN.partition).active == 2
 
 
 def take(ledger: SqlLedger, number: int) -> bool:
