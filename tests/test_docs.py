@@ -6,8 +6,9 @@ import pkgutil
 import re
 from pathlib import Path
 
-import mindmem.core
 import pytest
+
+import mindmem.core
 from mindmem.core.tables import DUCKDB_QUERY, POLARS_QUERY
 
 ROOT = Path(__file__).parents[1]

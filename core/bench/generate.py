@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+
 from mindmem.core import ids
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
 from mindmem.core.records import Memory, Scope, Source

@@ -9,6 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import NoReturn
 
 import click
+
 from mindmem.core.errors import InvalidInput, MindMemError, MissingExtra, NotFound
 from mindmem.core.serve.console import Session, emit_error, global_options
 

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from zoneinfo import ZoneInfo
 
 import click
+
 from mindmem.core.errors import InvalidInput, bounded
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from mindmem.core.memory import Memory
     from mindmem.core.settings import Settings
-    from rich.console import Console
 
 __all__ = [
     "SESSION",

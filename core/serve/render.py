@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 
-from mindmem.core.errors import bounded
-from mindmem.core.records import Change, Hit, Memory, Message
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+
+from mindmem.core.errors import bounded
+from mindmem.core.records import Change, Hit, Memory, Message
 
 __all__ = ["changes", "day", "facts", "hits", "memories", "period", "quote", "timeline"]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from mindmem.core.serve import cli as root
 from mindmem.core.serve.cli import EXIT_CODES, Commands, cli
 

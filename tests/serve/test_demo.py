@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from mindmem.core.serve.cli import cli
 from mindmem.core.tables import POLARS_QUERY
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import click
+
 from mindmem.core.serve.console import Session, emit, watching, with_session
 
 __all__ = ["bench"]

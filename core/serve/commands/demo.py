@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import click
+
 from mindmem.core.clock import monotonic
 from mindmem.core.serve.console import Session, console, emit, with_session
 
 if TYPE_CHECKING:
-    from mindmem.core.serve.story import Story
     from rich.console import Console
+
+    from mindmem.core.serve.story import Story
 
 __all__ = ["demo"]
 
@@ -45,8 +47,9 @@ def demo(session: Session) -> None:
 
 
 def _tell(told: "Story", home: Path, tables: str, seconds: float) -> None:
-    from mindmem.core.serve import render, story
     from rich.text import Text
+
+    from mindmem.core.serve import render, story
 
     out, zone = console(), ZoneInfo(story.ZONE)
     _heading(out, 1, "What was said")

@@ -6,6 +6,7 @@ from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 import click
+
 from mindmem.core.errors import InvalidInput
 from mindmem.core.serve.console import Session, console, emit, json_object, with_session
 

@@ -1,9 +1,11 @@
 """Commands that look after a store: status and doctor."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
 from mindmem.core.serve.console import Session, console, emit, plain, with_session
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def doctor(session: Session, repair: bool, re_embed: bool, rebuild_ledger: bool)
         click.get_current_context().exit(1)
 
 
-def _report(findings: "list[Finding]", *, repaired: bool) -> None:
+def _report(findings: "Sequence[Finding]", *, repaired: bool) -> None:
     out = console()
     if repaired:
         out.print("Folded the ledger into the tables and rebuilt the index.")
