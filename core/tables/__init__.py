@@ -1,7 +1,7 @@
 """The open record: append-only Delta tables in Parquet that anybody can read, without MindMem.
 
-Every row is one revision and complete in itself, so the current memories are the last revision of each id. Both queries
-below stand on that alone; they need no network. ``{tables}`` is the folder or object-store URI of the tables, by default
+Every row is one revision, complete in itself, so the current memories are the last revision of each id. Both queries
+stand on that alone and need no network. ``{tables}`` is the folder or object-store URI of the tables, by default
 ``~/.mindmem/tables`` written out in full. Polars' ``scan_delta`` does not open a folder whose path holds a space or a
 character beyond ASCII; DuckDB's way does. Where DuckDB may download extensions, ``delta_scan('{tables}/memories')`` is
 the same table without ``deltalake``.

@@ -81,7 +81,7 @@ class DeltaTables:
 
     def exists(self, table: str) -> bool:
         """Return whether the table was ever written."""
-        return self._open(table, files=False) is not None
+        return self._open(table) is not None
 
     def existing(self) -> list[str]:
         """Return the names of the tables that exist, in the order of the contracts."""
@@ -89,12 +89,12 @@ class DeltaTables:
 
     def version(self, table: str) -> int:
         """Return the newest version, -1 if the table doesn't exist."""
-        delta = self._open(table, files=False)
+        delta = self._open(table)
         return -1 if delta is None else delta.version()
 
     def transaction_version(self, table: str, app_id: str) -> int:
         """Return the highest seq that was appended under ``app_id``, 0 if none."""
-        delta = self._open(table, files=False)
+        delta = self._open(table)
         return 0 if delta is None else delta.transaction_version(app_id) or 0
 
     def last_seq(self, table: str) -> int:
@@ -191,13 +191,11 @@ class DeltaTables:
 
     # -- below: one table's files and log
 
-    def _open(self, table: str, version: int | None = None, *, files: bool = True) -> DeltaTable | None:
+    def _open(self, table: str, version: int | None = None) -> DeltaTable | None:
         if self._folder is not None and not (self._folder / table / "_delta_log").is_dir():
             return None
         try:
-            return DeltaTable(
-                self.location(table), version, storage_options=self._options or None, without_files=not files
-            )
+            return DeltaTable(self.location(table), version, storage_options=self._options or None)
         except TableNotFoundError:
             return None
         except (DeltaError, OSError) as error:
@@ -300,7 +298,8 @@ def _mergeable(files: Sequence[_File]) -> list[_File]:
             group: list[_File] = []
             while tier and sum(file.size for file in group) + tier[0].size <= _TIERS[-1]:
                 group.append(tier.pop(0))
-            return group
+            if len(group) > 1:
+                return group
     return []
 
 

@@ -11,8 +11,10 @@ from mindmem.core.tables.contracts import CONTRACTS, conform
 
 __all__ = ["KEYS", "arrange", "order", "statistics", "statistics_columns", "write_parquet"]
 
-ROW_GROUP: Final = 16_384
-"""Rows of a row group: one user's memories lie in one or two of them."""
+_ROW_GROUP: Final = 16_384
+"""Rows of a row group, the least that a point read decodes: a user's memories lie in one or two."""
+_ROW_GROUPS: Final = {"vectors": 1_024}
+"""A row of vectors is some kilobytes wide."""
 
 KEYS: Final = {
     "messages": "message_id",
@@ -71,7 +73,7 @@ def statistics(table: str, rows: pa.Table) -> str:
 def write_parquet(table: str, rows: pa.Table, sink: object) -> None:
     """Write arranged rows to a path or an open stream."""
     pq.write_table(
-        rows, sink, compression="zstd", row_group_size=ROW_GROUP, write_statistics=statistics_columns(table),
+        rows, sink, compression="zstd", row_group_size=_ROW_GROUPS.get(table, _ROW_GROUP), write_statistics=statistics_columns(table),
         store_schema=False,
     )  # fmt: skip
 

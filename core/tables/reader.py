@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
 
-import numpy as np
 import polars as pl
 import pyarrow as pa
 from mindmem.core.embed.port import Embedding
@@ -270,10 +269,11 @@ def _memories(rows: pl.LazyFrame, by: Sequence[str] = ("memory_id",)) -> list[Me
 def _embeddings(view: View, where: Where, embedder: str) -> dict[str, Embedding]:
     rows = view.rows("vectors", where).filter(pl.col("embedder") == embedder)
     frame = _collect(rows.unique("vector_key", keep="any"))
-    found = {}
-    for row in frame.select("vector_key", "token_ids", "token_vectors", "vector").iter_rows(named=True):
-        found[row["vector_key"]] = embedding_of({**row, "vector": np.asarray(row["vector"], dtype=np.float32)})
-    return found
+    if frame.is_empty():
+        return {}
+    matrix = frame["vector"].explode().to_numpy().reshape(len(frame), -1)  # one embedder: one dimension
+    rest = frame.select("vector_key", "token_ids", "token_vectors").iter_rows(named=True)
+    return {row["vector_key"]: embedding_of({**row, "vector": vector}) for row, vector in zip(rest, matrix, strict=True)}
 
 
 def _collect(rows: pl.LazyFrame) -> pl.DataFrame:

@@ -69,9 +69,9 @@ def draft(
         found = [embedding(one.content) for one in new]
         batches["vectors"] = vectors_table(scope, EMBEDDER, [one.content_hash for one in new], found)
     heads = [
-        *_moves((("memory", one.memory_id, one.revision, one.scope, one.status, one.content_hash) for one in memories)),
-        *_moves((("entity", one.entity_id, one.revision, one.scope, "active", "") for one in entities)),
-        *_moves((("message", one.message_id, 1, one.scope, "active", "") for one in messages)),
+        *_moves(("memory", one.memory_id, one.revision, one.scope, one.status, one.content_hash) for one in memories),
+        *_moves(("entity", one.entity_id, one.revision, one.scope, "active", "") for one in entities),
+        *_moves(("message", one.message_id, 1, one.scope, "active", "") for one in messages),
     ]
     return Draft(
         change_id=ids.change_id(), kind="add", scope=scope, actor="test", batches=batches, heads=heads,
