@@ -7,15 +7,7 @@ from mindmem.core.ingest.memories import entity_of_name
 from mindmem.core.reason.port import Candidate
 from mindmem.core.records import Edge, Entity, Memory, Relation, Scope, Source
 
-__all__ = ["Links", "entity_ids"]
-
-
-def entity_ids(candidates: Iterable[Candidate], scope: Scope) -> tuple[str, ...]:
-    """Return the ids of all entities that candidates are about or mention, each once."""
-    names = (
-        name for candidate in candidates for name in (candidate.entity_name, *(one.name for one in candidate.mentions))
-    )
-    return tuple(dict.fromkeys(entity for entity in (entity_of_name(scope, name) for name in names) if entity))
+__all__ = ["Links"]
 
 
 class Links:
@@ -96,9 +88,7 @@ class Links:
         edge = Edge(src, relation, dst, self._scope, **fields)  # type: ignore[arg-type]  # Edge checks the names
         key = (src, relation, dst, edge.kind, edge.start, edge.end)
         earlier = self._edges.get(key)
-        if (not edge.active and earlier is not None and earlier.active) or (
-            edge.active and earlier is not None and not earlier.active
-        ):
+        if earlier is not None and earlier.active != edge.active:
             del self._edges[key]
         else:
             self._edges[key] = edge

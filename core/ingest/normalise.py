@@ -277,7 +277,9 @@ class _Reader:
 
     def _scope(self, scope: Scope) -> Scope:
         given = self._item.get("session_id")
-        if given is None or given == scope.session_id:
+        if given is None:
+            return scope
+        if scope.session_id and given == scope.session_id:
             return scope
         if scope.session_id:
             raise self._error("session_id", f"must be that of the add, {bounded(scope.session_id)}", given)

@@ -30,7 +30,7 @@ class _Key(NamedTuple):
     event: datetime
     observed: datetime
     seq: float
-    index: int
+    place: int
 
 
 @dataclass(slots=True)
@@ -65,6 +65,6 @@ class Timeline:
         self._ids.insert(place, memory_id)
 
 
-def _key(memory: Memory, seq: float, index: int) -> _Key:
+def _key(memory: Memory, seq: float, place: int) -> _Key:
     event = start_of(memory) or memory.recorded_at or _LAST
-    return _Key(event, memory.observed_at or event, seq, index)
+    return _Key(event, memory.observed_at or event, seq, place)

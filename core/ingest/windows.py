@@ -50,7 +50,7 @@ def pack_windows(turns: Sequence[Turn], *, soft_tokens: int = 26_000, hard_token
         for parts in _pieces(turn, hard):
             tokens = sum(part.tokens for part in parts)
             here = parts[0].message.scope.session_id
-            if current and (here != session or size >= soft_tokens or size + tokens > hard):
+            if current and (here != session or size >= soft_tokens or size + tokens > hard or _same(current, parts)):
                 groups.append(current)
                 current, size = [], 0
             current.extend(parts)
@@ -91,12 +91,17 @@ def _pieces(turn: Turn, hard: int) -> Iterator[list[_Part]]:
     size = 0
     for message in turn.messages:
         for part in _parts(message, hard):
-            if group and size + part.tokens > hard:
+            if group and (size + part.tokens > hard or _same(group, [part])):
                 yield group
                 group, size = [], 0
             group.append(part)
             size += part.tokens
     yield group
+
+
+def _same(before: Sequence[_Part], parts: Sequence[_Part]) -> bool:
+    """Whether pieces of one message meet: in one window their spans could not be told apart."""
+    return before[-1].message.message_id == parts[0].message.message_id
 
 
 def _parts(message: Message, hard: int) -> Iterator[_Part]:
@@ -108,7 +113,7 @@ def _parts(message: Message, hard: int) -> Iterator[_Part]:
     # A token is at most one character, four where all are ASCII: a piece of this length always fits, with a caption
     # of a quarter window beside the first one.
     message = replace(message, caption=message.caption[: hard // 4])
-    room = max(hard - _PER_MESSAGE - hard // 4 - 2, 1)
+    room = max(hard - _PER_MESSAGE - (hard // 4 + 1 if message.caption else 0) - 1, 1)
     cuts = list(_cuts(text, room * 4 if text.isascii() else room))
     most = TOOL_PIECES if message.role == "tool" else MAX_PIECES
     mark = ""
