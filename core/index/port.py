@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
 from mindmem.core.index.filters import Filter
 from mindmem.core.records import Memory, Partition

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+
 from mindmem.core import failpoints
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
 from mindmem.core.errors import StaleGeneration

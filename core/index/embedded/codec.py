@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
 from mindmem.core.index.port import FIELD_WEIGHTS
 from mindmem.core.records import Memory, Scope, Source
 from mindmem.core.text import terms

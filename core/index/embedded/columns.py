@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
 from mindmem.core.errors import InvalidInput, bounded
 from mindmem.core.index.embedded.codec import micros
 from mindmem.core.index.embedded.growing import Growing

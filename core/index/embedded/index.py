@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
+
 from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.errors import EmbedderMismatch, InvalidInput, StaleGeneration, bounded
 from mindmem.core.index.embedded.codec import decode

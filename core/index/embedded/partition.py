@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+
 from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.index.embedded.columns import CODED, TIMES, Columns
 from mindmem.core.index.embedded.growing import Growing

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
 from mindmem.core.index.embedded.codec import FIELDS, term_hash, unpack_terms
 from mindmem.core.index.embedded.growing import Growing
 from mindmem.core.index.embedded.scoring import K1, B, Floats, idf
@@ -71,24 +72,17 @@ class Postings:
     def score(self, query: Mapping[str, float]) -> tuple[Floats, Floats]:
         """Return BM25F as a share of the most this query could reach, and the share of its informative words that each
         document holds; both by document, in 0..1."""
-        scores, covered = np.zeros(len(self), dtype=np.float32), np.zeros(len(self), dtype=np.float32)
-        norms = self._normed()
-        most = informative = 0.0
-        for term, weight in query.items():
-            docs, counts = self._holders(np.uint64(term_hash(term)))
-            rare = float(idf(len(self), len(docs))) * weight
-            most += rare * (K1 + 1.0)
-            tells = weight >= 1.0
-            informative += rare if tells else 0.0
-            if len(docs):
-                scores[docs] += np.float32(rare * (K1 + 1.0)) * counts / (counts + norms[docs])
-                if tells:
-                    covered[docs] += np.float32(rare)
-        if most:
-            scores /= np.float32(most)
-        if informative:
-            covered /= np.float32(informative)
-        return scores, covered
+        held = [self._holders(np.uint64(term_hash(term))) for term in query]
+        sizes = np.array([len(docs) for docs, _ in held], dtype=np.int64)
+        weights = np.array(list(query.values()), dtype=np.float64)
+        rare = idf(len(self), sizes) * weights
+        tells = np.where(weights >= 1.0, rare, 0.0)
+        docs = np.concatenate([docs for docs, _ in held])
+        counts = np.concatenate([counts for _, counts in held])
+        gained = np.repeat(rare, sizes) * counts / (counts + self._normed()[docs])
+        scores = np.bincount(docs, gained, len(self)) / max(float(rare.sum()), 1e-9)
+        covered = np.bincount(docs, np.repeat(tells, sizes), len(self)) / max(float(tells.sum()), 1e-9)
+        return scores.astype(np.float32), covered.astype(np.float32)
 
     def _holders(self, term: np.uint64) -> tuple[Any, Any]:
         at = int(np.searchsorted(self._terms, term))

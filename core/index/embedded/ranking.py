@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+
 from mindmem.core.embed.port import EmbedderIdentity, TokenVectors
 from mindmem.core.index.embedded.partition import Arrays, Piece
 from mindmem.core.index.embedded.scoring import SUBJECT_FACTOR, Floats, convex, leg_weights, relevant
@@ -104,15 +105,15 @@ def _candidates(
     if len(held) <= limit:
         return held
     words, meaning = lexical[held], dense[held]
-    half = limit // 2
-    chosen = np.union1d(_best(words, half), _best(meaning, half))
-    chosen = chosen[(words[chosen] > 0.0) | (meaning[chosen] > 0.0)]
-    if len(chosen) < limit:
-        top_word, top_meaning = float(words.max()) or 1.0, float(meaning.max()) or 1.0
-        joint = words / top_word + meaning / top_meaning
-        joint[chosen] = -1.0
-        chosen = np.concatenate([chosen, _best(joint, limit - len(chosen))])
-    return held[np.sort(chosen)]
+    chosen = np.zeros(len(held), dtype=np.bool_)
+    chosen[_best(words, limit // 2)] = True
+    chosen[_best(meaning, limit // 2)] = True
+    more = limit - int(np.count_nonzero(chosen))
+    if more > 0:
+        joint = words / (float(words.max()) or 1.0) + meaning / (float(meaning.max()) or 1.0)
+        joint[chosen] = 0.0
+        chosen[_best(joint, more)] = True
+    return held[chosen][:limit]
 
 
 def _best(scores: Floats, count: int) -> Places:

@@ -23,22 +23,29 @@ __all__ = ["K1", "SUBJECT_FACTOR", "WEIGHTS", "B", "Floats", "convex", "idf", "l
 Floats = npt.NDArray[np.float32]
 Bools = npt.NDArray[np.bool_]
 
-K1: Final = 1.2
+K1: Final = 1.0
 """BM25: how soon a repeated word stops counting."""
 B: Final = 0.5
 """BM25: how much a long document is discounted, 0 to 1."""
 PRIOR: Final = 50.0
 """Unseen documents assumed beside the partition's own when a word's rarity is judged, so that a store of three memories
 has no wild weights."""
-WEIGHTS: Final[Mapping[str, float]] = {"lexical": 0.3, "dense": 0.1, "late": 0.6}
-"""Default weight of each leg."""
-SUBJECT_FACTOR: Final = 0.5
+WEIGHTS: Final[Mapping[str, float]] = {"lexical": 0.6, "dense": 0.05, "late": 0.35}
+"""Default weight of each leg. A good match reaches about 0.4 in ``lexical`` and 0.7 in ``late``, a poor one 0.05 and
+0.4, so these weights let both decide about equally. The sentence vector adds little where token vectors are."""
+SUBJECT_FACTOR: Final = 0.65
 """What is left of the score of a memory by and about another known person than the one asked about."""
 
-FLOOR_COVERAGE: Final = 0.5
-FLOOR_DENSE: Final = 0.35
-FLOOR_LATE: Final = 0.55
-FLOOR_JOINT: Final = 0.6
+EVIDENCE: Final[Mapping[str, float]] = {"coverage": 0.2, "dense": 0.4, "late": 0.4}
+"""Weight of each kind of evidence in the floor."""
+FLOOR: Final = 0.36
+"""Evidence that the best document must have, where there are vectors, for anything to be shown."""
+FLOOR_OTHERS: Final = 0.25
+"""Evidence that every document must have."""
+FLOOR_WORDS: Final = 0.2
+"""Coverage that the best document must have where there are no vectors."""
+ENOUGH_WORDS: Final = 0.75
+"""Coverage that is enough alone, in whatever script: the embedder may not know the language, or what an id means."""
 
 
 def idf(documents: int, containing: "npt.NDArray[np.int64] | int") -> "npt.NDArray[np.float64]":
@@ -68,14 +75,21 @@ def convex(legs: Mapping[str, Floats], weights: Mapping[str, float], factor: Flo
 
 
 def relevant(coverage: Floats, dense: Floats | None, late: Floats | None) -> Bools:
-    """Return which documents have enough to do with the query to be shown at all.
+    """Return which documents have enough to do with the query to be shown; none if not even the best has.
 
-    ``coverage`` is the share of the query's informative words, weighted by idf, that a document holds. A document
-    passes on words alone, on either vector alone, or on both together (``FLOOR_JOINT``): a nonsense query shares no
-    word and is far from everything; a topic that was never stored shares at best a common word."""
-    passed = coverage >= FLOOR_COVERAGE
-    if dense is not None:
-        passed |= dense >= FLOOR_DENSE
-    if late is not None:
-        passed |= late >= FLOOR_LATE
-    return np.asarray(passed)
+    ``coverage`` is the share of the query's informative words, weighted by idf, that a document holds; stop words and
+    further forms of a word don't count. A nonsense query shares no word and is far from everything; a topic that was
+    never stored shares at best a common word. On dialogues with the bundled embedder, the best document's evidence was
+    above ``FLOOR`` for 99 of 100 questions about them, and below it for 70 of 100 about other people's dialogues.
+    """
+    kinds = {"coverage": coverage, "dense": dense, "late": late}
+    held = {name: values for name, values in kinds.items() if values is not None}
+    if len(held) == 1:
+        return np.full(len(coverage), np.any(coverage >= FLOOR_WORDS))
+    worded = np.asarray(coverage >= ENOUGH_WORDS)
+    evidence = np.zeros(len(coverage), dtype=np.float32)
+    for name, values in held.items():
+        evidence += np.float32(EVIDENCE[name] / sum(EVIDENCE[other] for other in held)) * values
+    if not np.any(worded | (evidence >= FLOOR)):
+        return np.zeros(len(coverage), dtype=np.bool_)
+    return np.asarray(worded | (evidence >= FLOOR_OTHERS))
