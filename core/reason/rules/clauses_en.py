@@ -1,0 +1,154 @@
+"""English sentences into clauses: words with their places, contractions opened, openers and forms of address put aside."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mindmem.core.reason.rules import lexicon_en as lexicon
+
+__all__ = ["Clause", "Word", "clauses", "is_name", "words_of"]
+
+_TOKEN: Final = re.compile(r"[,;:()]|[^\s,;:()]+")
+_STRIP: Final = ".!?…\"”“'*_"
+_CONTRACTION: Final = re.compile(r"(?P<head>.+?)(?P<tail>['’](?:m|re|ve|ll|d)|n['’]t|['’]s)$", re.IGNORECASE)
+_TAILS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "n't": "not"}
+_SUBJECTS: Final = frozenset({"i", "we", "he", "she", "they", "it"})
+_JOINS: Final = frozenset({",", "and", "but", "so", "-", "–", "—"})
+_IS_AFTER: Final = frozenset(
+    "a an the not from in at on my our his her their your really very still now also married allergic called named based"
+    " so just always living working studying learning teaching currently originally vegan vegetarian engaged single".split()
+)
+_ELIDED: Final = frozenset(
+    "live work study speak play love like hate enjoy prefer have own am use teach collect lives works studies speaks plays"
+    " loves likes hates enjoys prefers has owns is uses teaches collects dislike dislikes".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as written, in lower case, and its characters in the message."""
+
+    text: str
+    low: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """The words of a clause; ``subject`` is what the clause before shares with it, where it has none of its own."""
+
+    words: tuple[Word, ...]
+    subject: tuple[Word, ...] = ()
+    correction: bool = False
+    alone: bool = False
+    """Whether it is the whole sentence."""
+
+
+def words_of(text: str, offset: int) -> list[Word]:
+    """Return the words of a text whose first character is the message's ``offset``-th, contractions opened."""
+    found: list[Word] = []
+    for match in _TOKEN.finditer(text):
+        raw = match[0]
+        word = raw.strip(_STRIP)
+        if not word:
+            continue
+        start = offset + match.start() + raw.index(word)
+        contraction = _CONTRACTION.match(word)
+        if contraction is None:
+            found.append(Word(word, word.lower(), start, start + len(word)))
+            continue
+        head, tail = contraction["head"], contraction["tail"].lower().replace("’", "'")
+        middle = start + len(head)
+        if tail == "'s":
+            found.append(Word(word, word.lower().replace("’", "'"), start, start + len(word)))
+            continue
+        low = {"ca": "can", "wo": "will"}.get(head.lower(), head.lower()) if tail == "n't" else head.lower()
+        found.append(Word(head, low, start, middle))
+        found.append(Word(contraction["tail"], _TAILS[tail], middle, start + len(word)))
+    return _open_is(found)
+
+
+def _open_is(words: list[Word]) -> list[Word]:
+    """Part "he's" and "Tom's from" into name and "is"; leave the possessive in "Tom's wife"."""
+    result: list[Word] = []
+    for place, word in enumerate(words):
+        if word.low.endswith("'s") and len(word.low) > 2:
+            head = word.text[:-2]
+            after = words[place + 1].low if place + 1 < len(words) else ""
+            if (
+                head.lower() in ("he", "she", "it", "that", "there", "here", "what", "who", "where")
+                or after in _IS_AFTER
+            ):
+                middle = word.end - 2
+                result += [Word(head, head.lower(), word.start, middle), Word("is", "is", middle + 1, word.end)]
+                continue
+        result.append(word)
+    return result
+
+
+def is_name(word: Word) -> bool:
+    """Return whether a word is written like a name: with a capital or a sign of a product ("iPhone", "v8", "npm")."""
+    return word.text[:1].isupper() or any(sign.isupper() for sign in word.text[1:])
+
+
+def clauses(words: Sequence[Word]) -> list[Clause]:
+    """Return the clauses of a sentence in order; each begins with its subject, or shares that of the one before."""
+    result: list[Clause] = []
+    begin = 0
+    subject: tuple[Word, ...] = ()
+    for place in range(1, len(words) + 1):
+        if place < len(words) and not _begins(words, place, begin):
+            continue
+        part = list(words[begin:place])
+        while part and part[-1].low in _JOINS | {";"}:
+            part.pop()
+        clause = _stripped(part)
+        if clause.words:
+            first = clause.words[0].low
+            if first in _ELIDED and subject and place > begin and begin > 0:
+                clause = Clause(clause.words, subject, clause.correction)
+            else:
+                subject = clause.words[:1] if first in _SUBJECTS or is_name(clause.words[0]) else ()
+            result.append(clause)
+        begin = place
+    return [replace(result[0], alone=True)] if len(result) == 1 else result
+
+
+def _begins(words: Sequence[Word], place: int, begin: int) -> bool:
+    """Return whether a new clause begins at ``place``."""
+    before, word = words[place - 1].low, words[place]
+    if before == ";":
+        return True
+    if before not in _JOINS or place - begin < 2:
+        return False
+    after = words[place + 1].low if place + 1 < len(words) else ""
+    if word.low in _SUBJECTS:
+        return True
+    if word.low in ("my", "our", "his", "her", "their"):
+        return any(item.low in ("is", "are", "was", "were", "has") for item in words[place + 1 : place + 6])
+    if before == "and" and word.low in _ELIDED:
+        return not any(item.low == "to" for item in words[begin:place]) and bool(after)
+    if before in ("and", "but") and is_name(word):
+        stop = place + 1
+        while stop < len(words) and is_name(words[stop]):
+            stop += 1
+        return stop < len(words) and (words[stop].low in ("is", "was", "are", "has") or words[stop].low in _ELIDED)
+    return False
+
+
+def _stripped(part: list[Word]) -> Clause:
+    """Put openers ("well,"), fillers and forms of address ("Ann, …") aside."""
+    correction = False
+    while part:
+        first = part[0]
+        if first.low == "actually" or first.low == "correction":
+            correction = True
+        if first.low in (",", ":", "-", "–", "—", "(") or (first.low in lexicon.OPENERS and len(part) > 1):
+            part = part[1:]
+        elif len(part) > 3 and is_name(first) and part[1].low == "," and part[2].low in _SUBJECTS | {"my", "our"}:
+            part = part[2:]
+        else:
+            break
+    return Clause(tuple(part), (), correction)

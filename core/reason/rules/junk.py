@@ -1,0 +1,172 @@
+"""What carries nothing to remember, and what must never be extracted: fences, boot files, dumps, instructions."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from mindmem.core.language.words import has_substance
+
+__all__ = ["blocks", "carries", "is_boot_file", "is_dump", "is_instruction", "outside_fences", "unanswered"]
+
+_FENCE_OPEN: Final = re.compile(
+    r"<(?P<tag>[A-Za-z_:-]*(?:memor(?:y|ies)|recall(?:ed)?|mindmem|system-reminder|system_reminder|relevant[-_]context|environment_context)[\w:-]*)(?:\s[^>]{0,500})?>",
+    re.IGNORECASE,
+)
+_BRACKET_OPEN: Final = re.compile(
+    r"(?:\[|={3,} ?|-{3,} ?)(?:BEGIN |START (?:OF )?)?(?P<tag>(?:RECALLED |RELEVANT |RETRIEVED )?MEMOR(?:Y|IES)(?: CONTEXT)?)(?:\]| ?={3,}| ?-{3,})",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(r"^(?:```|~~~)", re.MULTILINE)
+_BOOT: Final = re.compile(
+    r"^\s*(?:#+ ?(?:AGENTS|CLAUDE|SOUL|MEMORY|IDENTITY|TOOLS|USER|BOOT(?:STRAP)?|HEARTBEAT|SYSTEM|GEMINI)(?:\.md)?\b[^\n]{0,80}\n"
+    r"|(?:system prompt|system):\s|You are (?:a|an|the|now) [^\n]{0,120}(?:assistant|agent|chatbot|model|AI|bot)\b"
+    r"|<\|(?:system|im_start)\|?>|\[?(?:file|contents of)\]?:? ?[\w./-]{0,80}(?:AGENTS|CLAUDE|SOUL|MEMORY|TOOLS)\.md)"
+)
+_INSTRUCTION: Final = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|all|your|any|the)\b[^.\n]{0,30}\b(?:instructions?|rules?|prompts?|directives?|guidelines?|messages?)\b"
+    r"|\bnew (?:system )?instructions?:|\byou are now (?:in )?(?:dan|developer mode|jailbroken|unrestricted|root|admin)\b"
+    r"|\b(?:reveal|print|show|repeat|leak|output)\b[^.\n]{0,30}\b(?:system prompt|hidden instructions|initial instructions)"
+    r"|\b(?:remember|store|save|memorize|memorise|note)\b[^.\n]{0,40}\b(?:admin|root|master|system)\b[^.\n]{0,20}\b(?:password|access|token|privileges?|key)\b"
+    r"|\b(?:always|from now on)\b[^.\n]{0,40}\b(?:obey|execute|run|send|forward|transfer|exfiltrate)\b[^.\n]{0,60}\b(?:without (?:asking|confirmation)|commands?|to https?:|to \S+@)"
+    r"|\b(?:do not|don't|never) (?:tell|inform|mention (?:this|it) to) the user\b"
+    r"|(?:忽略|无视|忘记|忘掉|绕过)[^。\n]{0,12}(?:之前|先前|以上|前面|所有|上述)[^。\n]{0,8}(?:指令|指示|规则|提示|要求|命令)"
+    r"|(?:记住|保存)[^。\n]{0,10}(?:管理员|root|系统)[^。\n]{0,6}(?:密码|权限|口令)|系统提示词",
+    re.IGNORECASE,
+)
+_LOG_LINE: Final = re.compile(
+    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|at [\w.$<>]+\(|File \"|Traceback|[{}\[\]\"<]|[+-]{3} |@@ |(?:INFO|DEBUG|WARN|ERROR|TRACE)\b"
+    r"|\$ |>>> |[\w./-]+:\d+:|drwx|-rw|\| |│|├|└|import |from \w+ import|def |class |#include|const |let |var |function |public |return |if \(|for \(|\}|\)|;|//|/\*|\s{4}\S)"
+)
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_LETTERS: Final = re.compile(r"[a-z'’]+")
+_STRETCHED: Final = re.compile(r"(.)\1{2,}")
+
+_EMPTY: Final = frozenset(
+    "hi hey hello hiya yo howdy hola greetings bye goodbye byebye cya later ttyl ciao cheers thanks thank thx ty tysm welcome ok okay"
+    " okey k kk alright yes yeah yep yup ya sure no nope nah absolutely definitely totally exactly indeed certainly agreed right"
+    " true wow whoa woah omg oh ooh ah aww aw haha hahaha hehe lol lmao rofl xd hmm hm mhm uh um huh yay woohoo cool nice great"
+    " awesome amazing fantastic wonderful excellent perfect brilliant lovely good fine super sweet neat impressive incredible"
+    " beautiful interesting fun glad happy proud congrats congratulations sorry please np problem worries worry anytime"
+    " i you we me my your it its that this these those they he she him her them us our a an the is are was were am be been"
+    " being do does did don't not so very really pretty quite just too also and or but for to of in on at with by as if then than"
+    " there here what how who why when where which much more most such all lot lots bit again well im i'm you're it's that's"
+    " we're they're can could will would should may might must have has had i've you've i'll you'll let's lets let got get"
+    " sounds sound looks look seems seem feel feels hear heard see know mean say said like love way up out about day night"
+    " morning afternoon evening everyone all guys man dude bro friend buddy dear folks one thing things something anything"
+    " nothing everything always never ever now soon today course kind sort ill i'd you'd he's she's won't can't cannot"
+    " doing going been today take care keep go good luck same appreciate talk best ones".split()
+)
+"""Words of greeting, thanks and applause, and what holds them together; alone they carry nothing."""
+
+_EMPTY_CHINESE: Final = re.compile(
+    r"(?:你好|您好|大家好|嗨|哈喽|早上好|早安|早|晚安|晚上好|下午好|再见|拜拜|谢谢你?|谢了|多谢|感谢|不客气|不用谢|没事|没关系|好的?|行|可以|嗯+|哦+|噢|啊+"
+    r"|哈+|嘿+|呵+|是的?|对的?|没错|不是|不|收到|明白了?|知道了?|了解了?|懂了|太好了|太棒了|真棒|棒|厉害|真的|不错|很好|非常好|加油|辛苦了?|ok|okay|了|吧|呢|呀|哇|唉|诶"
+    r"|我|你|您|们|大家|那|这|就|都|也|很|真|太|的|一下|请|麻烦|稍等|好嘞|好呀|赞|同意|没问题|当然|当然可以|恭喜|祝贺|对不起|抱歉|不好意思|[\W\d_]?)+"
+)
+_CJK: Final = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]")
+_ANSWERS: Final = frozenset(
+    "yes yeah yep yup no nope nah sure never always sometimes definitely absolutely 是 是的 对 不 不是 没有 有 会 不会 可以".split()
+)
+
+
+def outside_fences(content: str) -> list[tuple[int, int]]:
+    """Return the stretches of a message that lie outside fences of recalled memories and system reminders."""
+    stretches: list[tuple[int, int]] = []
+    place = 0
+    for start, end in _fences(content):
+        if start > place:
+            stretches.append((place, start))
+        place = max(place, end)
+    if place < len(content):
+        stretches.append((place, len(content)))
+    return [(start, end) for start, end in stretches if content[start:end].strip()]
+
+
+def _fences(content: str) -> Iterator[tuple[int, int]]:
+    lowered = ""
+    place = 0
+    while True:
+        opened = _FENCE_OPEN.search(content, place)
+        bracket = _BRACKET_OPEN.search(content, place)
+        if opened and (bracket is None or opened.start() < bracket.start()):
+            lowered = lowered or content.lower()
+            close = lowered.find(f"</{opened['tag'].lower()}", opened.end())
+            end = len(content) if close < 0 else (lowered.find(">", close) + 1 or len(content))
+            yield opened.start(), end
+        elif bracket:
+            closed = re.compile(r"(?:\[|={3,} ?|-{3,} ?)(?:/|END )[^\n]{0,40}(?:\]|={3,}|-{3,})", re.IGNORECASE).search(
+                content, bracket.end()
+            )
+            end = closed.end() if closed else len(content)
+            yield bracket.start(), end
+        else:
+            return
+        place = end
+
+
+def blocks(content: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the stretches of prose between code blocks; an unclosed block runs to the end."""
+    marks = [match.start() for match in _CODE.finditer(content, start, end)]
+    prose: list[tuple[int, int]] = []
+    place = start
+    for opening, closing in zip(marks[::2], [*marks[1::2], None], strict=False):
+        if opening > place:
+            prose.append((place, opening))
+        line = end if closing is None else content.find("\n", closing)
+        place = end if line < 0 else min(end, line + 1)
+    if place < end:
+        prose.append((place, end))
+    return prose
+
+
+def is_boot_file(content: str) -> bool:
+    """Return whether a message restates an agent's boot file or system prompt."""
+    return len(content) > 60 and _BOOT.match(content[:400]) is not None
+
+
+def is_instruction(content: str) -> bool:
+    """Return whether a message tries to steer whoever reads it rather than to tell something."""
+    return _INSTRUCTION.search(content) is not None
+
+
+def is_dump(content: str) -> bool:
+    """Return whether a long message is mostly log lines, listings, code or data rather than language."""
+    if len(content) < 1200:
+        return False
+    lines = [line for line in content[:20_000].splitlines() if line.strip()]
+    return len(lines) >= 15 and sum(_LOG_LINE.match(line) is not None for line in lines) > 0.7 * len(lines)
+
+
+def carries(text: str, names: frozenset[str] = frozenset()) -> bool:
+    """Return whether a text has a word, number or name that could be remembered; ``names`` are speakers, addressed only.
+
+    >>> carries("Wow, that's great!"), carries("I adopted a puppy")
+    (False, True)
+    """
+    if not has_substance(text):
+        return False
+    if _CJK.search(text):
+        bare = re.sub(r"[\W_]+", "", text.lower())
+        if _EMPTY_CHINESE.fullmatch(bare[:60]) is not None and len(bare) <= 60:
+            return False
+        if _CJK.search(bare):
+            return True
+    for match in _WORD.finditer(text):
+        word = match[0].lower().replace("’", "'")
+        if not word.isascii() or not _LETTERS.fullmatch(word):
+            return True
+        if (
+            word not in _EMPTY
+            and word not in names
+            and _STRETCHED.sub(r"\1", word) not in _EMPTY
+            and not word.startswith(("haha", "hehe"))
+        ):
+            return True
+    return False
+
+
+def unanswered(text: str, before: str) -> bool:
+    """Return whether a bare yes or no answers the question that was asked right before."""
+    return before.rstrip().endswith(("?", "？", "吗", "吗。")) and any(
+        word in _ANSWERS for word in re.findall(r"[a-z]+|[\u4e00-\u9fff]+", text.lower())
+    )

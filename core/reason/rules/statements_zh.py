@@ -1,0 +1,291 @@
+"""Chinese clauses into statements by their structure: 我…, X的Y是Z, X位于Y, X由Y创立, and what the first person likes,
+has, speaks and does. What fits no structure fully is left to be kept in its own words.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from mindmem.core.dates.words import chinese_number
+from mindmem.core.reason.rules.sentences import Sentence
+from mindmem.core.reason.rules.statements import OWNER, TEAM, Statement
+
+__all__ = ["read"]
+
+_CLAUSE: Final = re.compile(r"[^，,；;。！!]+")
+_UNSAID: Final = re.compile(
+    r"[？?“”\"「」]|吗[。！]?$|呢[。]?$|如果|要是|假如|假设|也许|可能|大概|好像|似乎|听说|据说|觉得|认为|以为|估计|应该|希望|想要|打算|想(?!念|象)"
+    r"|能不能|是不是|有没有|请|帮我|怎么|什么|哪|谁|多少|几点|说(?!英|中|法|德|日|韩|俄|西|葡|意|阿|粤|汉|普|一口|[\u4e00-\u9fff]{0,4}[语话文])"
+)
+_OPENER: Final = re.compile(
+    r"^(?:其实|对了|嗯|啊|哦|另外|还有|而且|不过|但是|但|然后|所以|因为|你好|大家好|顺便说一下|更正一下|更正|补充一下|记住|请记住|以及|并且|我说过)[，,：:\s]*"
+)
+_TAIL: Final = re.compile(r"(?:了|的|啊|呀|哦|呢|吧|哈|嘛|啦|～|~|\s|[。！!.…]|哈哈|[\U0001f300-\U0001faff])+$")
+_ADVERB: Final = r"(?:现在|目前|一直|平时|通常|真的|真|也|还|都|就|最|很|非常|特别|超级?|比较|更|一般|经常|常常|总是|其实|从小|每天|个人)*"
+_NOT: Final = r"(?P<not>不再|已经不|不太|从来不|从不|并不|不|没有|没)?"
+_PAST: Final = r"(?P<past>以前|曾经|过去|原来|之前)?"
+_WHO: Final = r"(?P<who>我们|我|咱们)"
+_NAME: Final = r"(?P<name>[A-Za-z][\w.&-]*(?: [A-Z][\w.&-]*){0,3}|《[^》]{1,40}》|[\u4e00-\u9fff]{2,12}?)"
+_DEICTIC: Final = re.compile(
+    r"^(?:这|那|它|他|她|你|您|我|咱|其|此|该|一下|什么|怎么|大家|自己|一样|一起|得|了|着|过|个|些|有点|去|来|不|没)"
+)
+_PROPERTIES: Final = {
+    "名字": "name", "姓名": "name", "生日": "birthday", "年龄": "age", "职业": "occupation", "工作": "occupation", "邮箱": "email",
+    "电话": "phone", "妻子": "wife", "老婆": "wife", "太太": "wife", "丈夫": "husband", "老公": "husband", "先生": "husband",
+    "儿子": "son", "女儿": "daughter", "孩子": "child", "爸爸": "father", "父亲": "father", "妈妈": "mother", "母亲": "mother",
+    "哥哥": "brother", "弟弟": "brother", "姐姐": "sister", "妹妹": "sister", "老板": "boss", "首都": "capital", "作者": "author",
+    "总部": "headquarters", "创始人": "founder", "导演": "director", "狗": "dog", "猫": "cat", "家乡": "hometown", "老家": "hometown",
+    "爱好": "hobby", "专业": "major", "身高": "height", "体重": "weight", "血型": "blood_type", "国籍": "nationality",
+}  # fmt: skip
+_SINGLE: Final = frozenset(
+    "name birthday age occupation email wife husband father mother boss capital author headquarters founder hometown height"
+    " weight blood_type nationality".split()
+)
+_ORGANISATION: Final = re.compile(
+    r"(?:公司|集团|大学|学院|中学|小学|学校|医院|银行|事务所|研究所|研究院|工厂|厂|局|部|店|社|所|院|行)$|^[A-Z]"
+)
+_Build = Callable[["re.Match[str]"], Statement | None]
+
+
+def read(
+    sentence: Sentence, names: Callable[[str], str], taken: Sequence[tuple[int, int]]
+) -> tuple[list[Statement], bool]:
+    """Return the statements of a sentence, and whether they hold all that it says; see ``statements_en.read``."""
+    if len(sentence.text) > 200 or _UNSAID.search(sentence.text):
+        return [], False
+    found: list[Statement] = []
+    whole = True
+    for match in _CLAUSE.finditer(sentence.text):
+        text = match[0]
+        opener = _OPENER.match(text)
+        begin = match.start() + (opener.end() if opener else 0)
+        body = text[opener.end() if opener else 0 :]
+        timed = _without_times(body, sentence.start + begin, taken)
+        bare = _TAIL.sub("", timed).strip()
+        if not bare:
+            continue
+        unread = _TAIL.sub("", body).strip()
+        if found and not bare.startswith(("我", "咱", "他", "她")) and found[-1].entity in (OWNER, TEAM):
+            statement = _statement(_subject_of(found[-1]) + bare, names) or _statement(bare, names)
+        else:
+            statement = _statement(bare, names) or _statement(unread, names)
+        if statement is None:
+            whole = False
+            continue
+        start = sentence.start + begin + len(body) - len(body.lstrip())
+        said = body.strip()
+        if not said.startswith(("我", "咱")) and statement.entity in (OWNER, TEAM) and "我" not in said:
+            said = _subject_of(statement) + said
+        content = _closed(said if statement.content == "" else statement.content)
+        found.append(
+            replace(
+                statement,
+                content=content,
+                named=re.sub(r"我(?!们)", OWNER, content, count=1)
+                if statement.entity == OWNER or "我" in content
+                else content,
+                start=start,
+                end=sentence.start + match.end(),
+                correction=bool(opener and opener[0].startswith(("其实", "更正"))),
+            )
+        )
+    return found, whole and bool(found)
+
+
+def _without_times(text: str, offset: int, taken: Sequence[tuple[int, int]]) -> str:
+    for start, end in sorted(taken, reverse=True):
+        if offset <= start < offset + len(text) and end <= offset + len(text):
+            text = text[: start - offset] + text[end - offset :]
+    return text
+
+
+def _subject_of(statement: Statement) -> str:
+    return "我们" if statement.entity == TEAM else "我"
+
+
+def _closed(text: str) -> str:
+    text = text.strip(" ，,；;")
+    return text if text.endswith(("。", "！", "!", ".", "…")) else text + "。"
+
+
+def _statement(text: str, names: Callable[[str], str]) -> Statement | None:
+    said = ""
+    if text[0] in "他她" and not text.startswith(("他们", "她们")):
+        name = names("he" if text[0] == "他" else "she")
+        if not name:
+            return None
+        said = name + text[1:]
+        text = said
+    for pattern, build in _RULES:
+        match = pattern.fullmatch(text)
+        statement = build(match) if match else None
+        if statement is not None:
+            return replace(statement, content=said) if said else statement
+    return None
+
+
+def _make(
+    match: "re.Match[str]", name: str, value: str, *, single: bool | None = None, polarity: int = 1, began: bool = False
+) -> Statement | None:
+    value = _TAIL.sub("", value).strip()
+    if not value or len(value) > 30 or _DEICTIC.match(value):
+        return None
+    groups = match.groupdict()
+    who = groups.get("who") or ""
+    if groups.get("not"):
+        polarity = -polarity
+    past = bool(groups.get("past"))
+    entity = groups.get("name") or (TEAM if who in ("我们", "咱们") and name.startswith("uses") else OWNER)
+    if entity not in (OWNER, TEAM) and (_DEICTIC.match(entity) or entity in ("今天", "昨天", "明天", "大家", "我们")):
+        return None
+    return Statement(
+        entity=entity, entity_type="person" if entity == OWNER else "group" if entity == TEAM else "", property_name=name,
+        value=value, content="", named="", start=0, end=0, single_valued=single, polarity=-polarity if past else polarity,
+        began=began, past=past,
+    )  # fmt: skip
+
+
+def _property(match: "re.Match[str]") -> Statement | None:
+    name, value = match["property"], match["value"]
+    if (
+        name
+        in (
+            "问题",
+            "原因",
+            "目的",
+            "意思",
+            "想法",
+            "重点",
+            "结果",
+            "情况",
+            "时候",
+            "地方",
+            "感觉",
+            "建议",
+            "事",
+            "关键",
+        )
+        or len(name) > 8
+    ):
+        return None
+    favourite = re.match(r"最(?:喜欢|爱)的?(.*)", name)
+    known = f"favorite_{_PROPERTIES.get(favourite[1], favourite[1])}" if favourite else _PROPERTIES.get(name, name)
+    if re.match(r"^(?:很|非常|真|太|最|比较|好|挺|特别)", value):
+        return None
+    return _make(match, known, value, single=True if known in _SINGLE or favourite else None)
+
+
+def _favourite(match: "re.Match[str]") -> Statement | None:
+    return _make(match, "likes", match["value"], single=False)
+
+
+def _dislike(match: "re.Match[str]") -> Statement | None:
+    return _make(match, "likes", match["value"], single=False, polarity=-1)
+
+
+def _work(match: "re.Match[str]") -> Statement | None:
+    place = match["value"]
+    name = "works_at" if _ORGANISATION.search(place) else "works_in"
+    return _make(match, name, place, single=True)
+
+
+def _is(match: "re.Match[str]") -> Statement | None:
+    value = match["value"]
+    if value.endswith("人") and len(value) <= 5:
+        return _make(match, "from", value.removesuffix("人") or value, single=None)
+    if not match["counted"]:
+        return None
+    return _make(match, "occupation" if match.groupdict().get("who") else "is_a", value)
+
+
+def _has(match: "re.Match[str]") -> Statement | None:
+    noun, called = match["noun"], match["called"]
+    count = chinese_number(match["count"]) if match["count"] else None
+    value = f"{match['count'] or ''}{match['measure'] or ''}{noun}" + (f"（{called}）" if called else "")
+    name = f"has_{_PROPERTIES.get(noun, noun)}"
+    return _make(match, name, value, single=False if count in (None, 1) else None)
+
+
+def _habit(match: "re.Match[str]") -> Statement | None:
+    return _make(match, "habit", match["value"], single=False)
+
+
+def _uses(match: "re.Match[str]") -> Statement | None:
+    purpose = match["purpose"]
+    name = f"uses_for_{purpose}" if purpose else "uses"
+    return _make(match, name, match["value"])
+
+
+def _fixed(name: str, single: bool | None, *, began: bool = False) -> _Build:
+    def build(match: "re.Match[str]") -> Statement | None:
+        return _make(match, name, match["value"], single=single, began=began)
+
+    return build
+
+
+def _age(match: "re.Match[str]") -> Statement | None:
+    return _make(match, "age", match["value"], single=True)
+
+
+def _passive(match: "re.Match[str]") -> Statement | None:
+    return _make(match, f"{_VERBS[match['verb']]}_by", match["value"], single=True)
+
+
+_VERBS: Final = {
+    "创立": "founded", "创办": "founded", "成立": "founded", "创建": "founded", "写": "written", "编写": "written", "撰写": "written",
+    "发明": "invented", "开发": "developed", "设计": "designed", "导演": "directed", "执导": "directed", "发现": "discovered",
+    "收购": "acquired", "制造": "made", "生产": "produced", "出版": "published", "建造": "built", "演唱": "performed",
+}  # fmt: skip
+_V: Final = r".{1,24}"
+_RULES: Final[tuple[tuple["re.Pattern[str]", _Build], ...]] = tuple(
+    (re.compile(pattern), build)
+    for pattern, build in (
+        (rf"{_WHO}(?:的名字)?(?:叫做?|是叫)(?P<value>[\w·• ]{{1,20}})", _fixed("name", True)),
+        (rf"{_WHO}{_ADVERB}(?:今年|已经)?(?P<value>[0-9一二三四五六七八九十两]{{1,3}}岁)", _age),
+        (rf"{_WHO}{_PAST}{_ADVERB}{_NOT}{_ADVERB}住在?(?P<value>{_V})", _fixed("lives_in", True)),
+        (
+            rf"{_WHO}(?:刚刚?|已经|最近|全家)*(?:搬到|搬去|搬家到|移居到?|定居在?)了?(?P<value>{_V})",
+            _fixed("lives_in", True, began=True),
+        ),
+        (rf"{_WHO}(?:刚刚?|已经|最近)*(?:加入|入职|跳槽到)了?(?P<value>{_V})", _fixed("works_at", True, began=True)),
+        (rf"{_WHO}{_PAST}{_ADVERB}{_NOT}{_ADVERB}在(?P<value>{_V}?)(?:工作|上班|任职|做事)", _work),
+        (
+            rf"{_WHO}{_PAST}{_ADVERB}{_NOT}{_ADVERB}在(?P<value>{_V}?)(?:上学|读书|念书|读研|读博)",
+            _fixed("studies_at", True),
+        ),
+        (rf"{_WHO}{_ADVERB}{_NOT}{_ADVERB}(?:对)(?P<value>.{{1,12}}?)(?:严重)?过敏", _fixed("allergic_to", None)),
+        (rf"{_WHO}(?P<property>最(?:喜欢|爱)的[\u4e00-\u9fff]{{1,6}})是(?P<value>[^是]{{1,24}})", _property),
+        (
+            rf"{_WHO}{_PAST}{_ADVERB}(?P<not>不再|已经不|不太|从来不|并不|不)?{_ADVERB}(?:喜欢|喜爱|热爱|爱|偏爱|偏好)(?:吃的|喝的|的)?(?:是|就是)?(?P<value>[^是]{{1,24}})",
+            _favourite,
+        ),
+        (rf"{_WHO}{_PAST}{_ADVERB}(?:讨厌|厌恶|受不了)(?P<value>{_V})", _dislike),
+        (
+            rf"{_WHO}{_ADVERB}{_NOT}{_ADVERB}(?:会说|会讲|说|讲)(?P<value>[\u4e00-\u9fff]{{1,6}}[语话文](?:[和、与][\u4e00-\u9fff]{{1,6}}[语话文])*)",
+            _fixed("speaks", False),
+        ),
+        (
+            rf"{_WHO}{_ADVERB}{_NOT}{_ADVERB}(?:吃)(?P<value>素|荤|肉|辣|牛肉|猪肉|羊肉|海鲜|鸡蛋|香菜)",
+            _fixed("eats", False),
+        ),
+        (
+            rf"{_WHO}(?:家)?(?:现在|目前|还|也|家里)*(?:养了?|有)(?:(?P<count>[0-9一二两三四五六七八九十]{{1,3}})?(?P<measure>[只条个匹头辆套位]))?(?P<noun>[\u4e00-\u9fff]{{0,3}}(?:狗|猫|鸟|鱼|兔子|仓鼠|乌龟|马|孩子|儿子|女儿|哥哥|弟弟|姐姐|妹妹|车|房子))(?:[，,]?(?:名字)?叫(?P<called>[\w·]{{1,10}}))?",
+            _has,
+        ),
+        (rf"{_WHO}{_PAST}{_ADVERB}{_NOT}是(?P<counted>一名|一个|一位|个|名)?(?P<value>[\w·]{{1,16}})", _is),
+        (rf"{_WHO}{_ADVERB}(?P<value>(?:每天|每周|每个?月|每年|每晚|每天早上|周末|早上|晚上).{{2,24}})", _habit),
+        (
+            rf"{_WHO}(?:团队|项目|公司)?{_ADVERB}(?:用的是|使用|采用|用)(?P<value>[\w.+# -]{{1,24}}?)(?:来?(?:做|处理|存储?|管理|开发|部署)(?P<purpose>[\w]{{1,10}}))?",
+            _uses,
+        ),
+        (rf"{_WHO}(?:的)?(?P<property>[\u4e00-\u9fff]{{1,8}})(?:是|叫)(?P<value>[^是]{{1,24}})", _property),
+        (rf"{_NAME}的(?P<property>[\u4e00-\u9fff]{{1,8}})(?:是|叫)(?P<value>[^是]{{1,24}})", _property),
+        (rf"{_NAME}(?:坐落于|坐落在|位于)(?P<value>{_V})", _fixed("located_in", True)),
+        (rf"{_NAME}(?:是)?(?:由|被)(?P<value>.{{1,20}}?)(?:所)?(?P<verb>{'|'.join(_VERBS)})(?:出?来?的|了)?", _passive),
+        (rf"{_NAME}(?:现在|目前)?住在(?P<value>{_V})", _fixed("lives_in", True)),
+        (rf"{_NAME}(?:现在|目前)?在(?P<value>{_V}?)(?:工作|上班|任职)", _work),
+        (rf"{_NAME}(?:和|跟|与)(?P<value>[\u4e00-\u9fffA-Za-z ]{{2,12}})结婚", _fixed("married_to", True, began=True)),
+        (rf"{_NAME}是(?P<counted>一名|一位|一个|一种|一家|一座)(?P<value>{_V})", _is),
+    )
+)
