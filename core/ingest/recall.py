@@ -89,7 +89,7 @@ class _Legs:
     """The rankings over one scope's stored memories; what several candidates ask is asked once."""
 
     def __init__(self, scope: Scope, index: SearchIndex) -> None:
-        self._scope = scope
+        self._scope = scope.without_session()
         self._index = index
         self._owner = all_of(_is("app_id", scope.app_id), _is("agent_id", scope.agent_id))
         self._active = all_of(self._owner, Test("status", "eq", "active"))
@@ -132,7 +132,7 @@ class _Legs:
         missing = [memory_id for memory_id in best if memory_id not in known]
         known.update(self._index.get(missing) if missing else {})
         found = (known[memory_id] for memory_id in best if memory_id in known)
-        return [one for one in found if one.status == "active" and one.scope.key == self._scope.key][:top]
+        return [one for one in found if one.status == "active" and self._owns(one)][:top]
 
     def timeline(self, entity_id: str, property_name: str) -> list[Memory]:
         """The stored memories of one entity's property, archived ones too, newest recorded first."""
@@ -161,7 +161,11 @@ class _Legs:
 
     def _scan(self, wanted: Filter | None, limit: int) -> list[Memory]:
         memories = self._index.scan(self._scope.partition, wanted, limit=limit).memories
-        return [memory for memory in memories if memory.scope.key == self._scope.key]
+        return [memory for memory in memories if self._owns(memory)]
+
+    def _owns(self, memory: Memory) -> bool:
+        """Whether a memory is of this very owner, whatever the index let through."""
+        return memory.scope.without_session() == self._scope
 
 
 def _is(name: str, value: str) -> Filter:

@@ -3,6 +3,7 @@
 import re
 import threading
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 import Stemmer
@@ -73,6 +74,7 @@ def _stemmer() -> Stemmer.Stemmer:
     return _local.stemmer
 
 
+@lru_cache(maxsize=4096)
 def content_words(text: str) -> tuple[str, ...]:
     """Return the stems of the words that carry the claim, in order: without fillers and particles."""
     return tuple(stem(word) for word in words(text) if word not in english.FILLERS and word not in chinese.FILLERS)

@@ -42,7 +42,13 @@ def window(*evidence: Message, index: int = 0, offsets: tuple[int, ...] = ()) ->
 
 
 def candidate(
-    content: str, said: Message | None = None, *, about: str = "Ann", prop: str = "note", value: str = "", **fields: object
+    content: str,
+    said: Message | None = None,
+    *,
+    about: str = "Ann",
+    prop: str = "note",
+    value: str = "",
+    **fields: object,
 ) -> Candidate:
     """Return a candidate that rests on the whole of ``said`` (a message of that content if None)."""
     said = said or message(content)

@@ -27,6 +27,7 @@ _ARTICLES: Final = frozenset("a an the my our his her their its at in on to for 
 _POLARITY: Final = frozenset(stem(word) for pair in english.OPPOSITES for word in pair) | frozenset(
     (*map(stem, english.NEGATIONS), *map(stem, english.TEMPORAL), "do", "does", "did", "ca", "wo", "can", "use")
 )
+_OPPOSITES: Final = frozenset(frozenset(map(stem, pair)) for pair in english.OPPOSITES)
 _CHINESE_POLARITY: Final = re.compile(
     "|".join(sorted((word for pair in chinese.OPPOSITES for word in pair), key=len, reverse=True))
     + f"|{chinese.NEGATION.pattern}|{'|'.join(chinese.CHANGE_CUES)}|[很太真吃会能再]"
@@ -154,8 +155,7 @@ def _same_property(one: str, other: str) -> bool:
         return True
     first, second = one.split("_"), other.split("_")
     return len(first) == len(second) and all(
-        a == b or any({stem(a), stem(b)} == {stem(x), stem(y)} for x, y in english.OPPOSITES)
-        for a, b in zip(first, second, strict=True)
+        a == b or frozenset((stem(a), stem(b))) in _OPPOSITES for a, b in zip(first, second, strict=True)
     )
 
 

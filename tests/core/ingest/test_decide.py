@@ -4,6 +4,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.builders import NOON, SCOPE, at, candidate, mention, message, request
+
 from mindmem.core import ids
 from mindmem.core.ingest.decide import decide
 from mindmem.core.ingest.gate import gate
@@ -11,7 +13,6 @@ from mindmem.core.ingest.memories import new_memory
 from mindmem.core.reason.rules.resolve import RulesResolver
 from mindmem.core.records import Skip, Source
 from mindmem.core.settings import IngestSettings
-from support.builders import NOON, SCOPE, at, candidate, mention, message, request
 
 
 class Store:
@@ -75,7 +76,9 @@ class Store:
 
     def history(self):
         """Content, status and validity in event order."""
-        rows = [(one.content, one.status, one.valid_from or one.observed_at, one.valid_to) for one in self.memories.values()]
+        rows = [
+            (one.content, one.status, one.valid_from or one.observed_at, one.valid_to) for one in self.memories.values()
+        ]
         return sorted(rows, key=lambda row: (row[2] is None, row[2] or NOON, row[0]))
 
     def linked(self, relation, kind=None):
@@ -101,7 +104,11 @@ async def test_a_new_claim_is_added_with_everything_that_it_rests_on():
     store = Store()
     said = message("I live in Oslo with Bob")
     asked = candidate(
-        "Ann lives in Oslo with Bob", said, prop="home", value="Oslo", mentions=(mention("Oslo", "place"), mention("Bob", "person"))
+        "Ann lives in Oslo with Bob",
+        said,
+        prop="home",
+        value="Oslo",
+        mentions=(mention("Oslo", "place"), mention("Bob", "person")),
     )
     plan = await store.add(asked, messages=(said,), metadata={"topic": "move"})
     [action] = plan.actions
@@ -109,7 +116,11 @@ async def test_a_new_claim_is_added_with_everything_that_it_rests_on():
     assert (action.op, made.revision, made.status, made.metadata) == ("add", 1, "active", {"topic": "move"})
     assert made.scope.session_id == "s1"
     assert made.memory_id == ids.memory_id(SCOPE.key, made.entity_id, "home", made.content, said.message_id)
-    assert {entity.name: entity.entity_type for entity in plan.entities} == {"Ann": "person", "Oslo": "place", "Bob": "person"}
+    assert {entity.name: entity.entity_type for entity in plan.entities} == {
+        "Ann": "person",
+        "Oslo": "place",
+        "Bob": "person",
+    }
     kinds = Counter(edge.relation for edge in plan.edges)
     assert kinds == {"HAS_PROPERTY": 1, "EXTRACTED_FROM": 1, "MENTIONS": 2}
     [source] = [edge for edge in plan.edges if edge.relation == "EXTRACTED_FROM"]
@@ -179,7 +190,9 @@ async def test_love_then_hate_leaves_the_new_one_active_and_both_in_history():
 async def test_a_different_taste_leaves_both_active():
     store = Store()
     await store.add(taste("I love Chinese food", 0))
-    await store.add(candidate("I hate Thai food", message("I hate Thai food"), prop="likes", value="Thai food", polarity=-1))
+    await store.add(
+        candidate("I hate Thai food", message("I hate Thai food"), prop="likes", value="Thai food", polarity=-1)
+    )
     assert len(store.active()) == 2
     assert store.linked("RELATED_TO", "supersedes") == set()
 
@@ -234,7 +247,10 @@ async def test_a_late_repetition_of_a_past_value_confirms_that_one():
     store = Store()
     for one in (home("Oslo", 0), home("Rome", 10), home("Oslo", 5)):
         await store.add(one)
-    assert [(row[0], row[1]) for row in store.history()] == [("Ann lives in Oslo", "archived"), ("Ann lives in Rome", "active")]
+    assert [(row[0], row[1]) for row in store.history()] == [
+        ("Ann lives in Oslo", "archived"),
+        ("Ann lives in Rome", "active"),
+    ]
     assert {one.content: one.reinforcement_count for one in store.memories.values()} == {
         "Ann lives in Oslo": 2, "Ann lives in Rome": 1,
     }  # fmt: skip
@@ -244,7 +260,10 @@ async def test_a_value_that_begins_in_the_future_leaves_the_present_one_active_u
     store = Store()
     await store.add(home("Oslo", 0))
     await store.add(home("Rome", 1, valid_from=at(30)))
-    assert store.history() == [("Ann lives in Oslo", "active", at(0), at(30)), ("Ann lives in Rome", "active", at(30), None)]
+    assert store.history() == [
+        ("Ann lives in Oslo", "active", at(0), at(30)),
+        ("Ann lives in Rome", "active", at(30), None),
+    ]
     past = Store()
     await past.add(home("Oslo", 0))
     await past.add(home("Rome", 40, valid_from=at(30)))
@@ -263,7 +282,10 @@ async def test_without_any_time_the_later_arrival_is_the_newer_and_the_end_is_no
 
 async def test_an_add_confirms_a_claim_once_however_often_it_repeats_it():
     store = Store()
-    spoken = [candidate(text, message(text, position=n), prop="mood") for n, text in enumerate(("Ann is tired", "Ann is very tired"))]
+    spoken = [
+        candidate(text, message(text, position=n), prop="mood")
+        for n, text in enumerate(("Ann is tired", "Ann is very tired"))
+    ]
     await store.add(*spoken)
     [kept] = store.memories.values()
     assert (kept.reinforcement_count, len(kept.sources), kept.revision) == (1, 2, 1)

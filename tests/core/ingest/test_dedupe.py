@@ -1,6 +1,7 @@
+from support.builders import at, candidate, extraction, mention, message, window
+
 from mindmem.core.ingest.dedupe import dedupe
 from mindmem.core.records import Skip, Source
-from support.builders import at, candidate, extraction, mention, message, window
 
 
 def test_one_claim_said_in_two_windows_is_one_candidate_with_both_sources():
@@ -26,7 +27,10 @@ def test_a_tool_loop_that_repeats_a_turn_eight_times_is_one_candidate_and_other_
 
 def test_the_type_that_says_more_wins_whichever_came_first():
     said = message("I live in Oslo.")
-    pair = (candidate("I live in Oslo.", said, mem_type="episodic"), candidate("I live in Oslo.", said, mem_type="profile"))
+    pair = (
+        candidate("I live in Oslo.", said, mem_type="episodic"),
+        candidate("I live in Oslo.", said, mem_type="profile"),
+    )
     for order in (pair, pair[::-1]):
         [kept] = dedupe([(window(said), extraction(*order))]).candidates
         assert kept.mem_type == "profile"
@@ -76,5 +80,12 @@ def test_what_holds_no_letter_or_number_is_not_a_claim():
 
 def test_every_message_of_the_evidence_is_a_source_or_named_as_skipped():
     said = [message(text, position=place) for place, text in enumerate(("I live in Oslo.", "lol", "hm"))]
-    found = dedupe([(window(*said), extraction(candidate("Ann lives in Oslo", said[0]), skipped=[(said[1].message_id, "small talk")]))])
+    found = dedupe(
+        [
+            (
+                window(*said),
+                extraction(candidate("Ann lives in Oslo", said[0]), skipped=[(said[1].message_id, "small talk")]),
+            )
+        ]
+    )
     assert found.skips == (Skip(said[1].message_id, "small talk"), Skip(said[2].message_id, "carries nothing"))

@@ -1,9 +1,10 @@
 import pytest
+from support.builders import candidate, memory, request
+
 from mindmem.core.ingest.gate import Gated, gate
 from mindmem.core.reason.port import Failed, Judged, Resolution, Unsure
 from mindmem.core.records import Skip
 from mindmem.core.settings import IngestSettings
-from support.builders import candidate, memory, request
 
 SETTINGS = IngestSettings()
 OLD = memory("Ann lives in Oslo", prop="home", value="Oslo")
@@ -33,7 +34,9 @@ def test_an_operation_needs_its_confidence_and_becomes_an_add_with_a_link_below_
 
 
 def test_a_candidate_needs_confidence_of_its_own():
-    assert isinstance(gate(request(candidate("Ann lives in Rome", confidence=0.75)), judged("add", targets=()), SETTINGS), Gated)
+    assert isinstance(
+        gate(request(candidate("Ann lives in Rome", confidence=0.75)), judged("add", targets=()), SETTINGS), Gated
+    )
     skipped = gate(request(candidate("Ann lives in Rome", confidence=0.74)), judged("add", targets=()), SETTINGS)
     assert isinstance(skipped, Skip)
     assert "0.74" in skipped.reason
@@ -68,7 +71,9 @@ def test_content_without_a_letter_or_number_is_skipped(content):
 
 
 def test_a_candidate_without_a_source_is_skipped():
-    assert isinstance(gate(request(candidate("Ann lives in Rome", sources=())), judged("add", targets=()), SETTINGS), Skip)
+    assert isinstance(
+        gate(request(candidate("Ann lives in Rome", sources=())), judged("add", targets=()), SETTINGS), Skip
+    )
 
 
 def test_a_skip_keeps_the_reasoners_reason():

@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mindmem.core.ingest.guards import distinct, series
 
 DIFFERENT = [
@@ -81,8 +82,8 @@ def test_dated_readings_are_a_series_and_undated_ones_are_not():
 
 SENTENCES = st.lists(
     st.sampled_from(
-        "Ann Bob I not never 2 three 5 km kg October 15th Monday love hate happy unhappy 不 没有 喜欢 讨厌 两只 10月15日 "
-        "北京 在 Google $ . , May ' \x00 \ud800".split(" ")
+        "Ann Bob I not never 2 three 5 km kg October 15th Monday love hate happy unhappy 不 没有 喜欢 讨厌 "
+        "两只 10月15日 北京 在 Google $ . , May ' \x00 \ud800".split(" ")
     ),
     max_size=8,
 ).map(" ".join)

@@ -2,6 +2,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+
 from mindmem.core.errors import InvalidInput
 from mindmem.core.ingest.normalise import Origin, check_metadata, normalise
 from mindmem.core.records import Scope
@@ -39,7 +40,12 @@ def test_nul_and_lone_surrogates_are_stripped_and_all_else_is_verbatim():
 
 
 def test_blank_messages_are_kept_out_and_named():
-    result = normalise(["", " \n\t", "\u200b", "hi", {"role": "user", "content": "", "caption": "a cat"}], SCOPE, zone="UTC", add_id="a")
+    result = normalise(
+        ["", " \n\t", "\u200b", "hi", {"role": "user", "content": "", "caption": "a cat"}],
+        SCOPE,
+        zone="UTC",
+        add_id="a",
+    )
     assert [(one.content, one.caption) for one in result.messages] == [("hi", ""), ("", "a cat")]
     assert [skip.reason for skip in result.skips] == ["blank"] * 3
 
@@ -151,7 +157,9 @@ def test_a_message_may_name_its_session_only_where_the_add_has_none():
         messages(given, Scope(user_id="ann", session_id="s1"))
 
 
-@pytest.mark.parametrize("name", ["user_id", "project_id", "app_id", "agent_id", "session_id", " User_ID ", "memory_id"])
+@pytest.mark.parametrize(
+    "name", ["user_id", "project_id", "app_id", "agent_id", "session_id", " User_ID ", "memory_id"]
+)
 def test_metadata_cannot_override_the_owner(name):
     with pytest.raises(InvalidInput) as caught:
         check_metadata({"topic": "x", name: "bob"})
@@ -160,7 +168,12 @@ def test_metadata_cannot_override_the_owner(name):
 
 def test_other_metadata_is_kept_as_plain_json():
     given = {"topic": "trip", "tags": ["a", "b\ud83d"], "depth": {"n": 1, "user_id": "inner"}, "none": None}
-    assert check_metadata(given) == {"topic": "trip", "tags": ["a", "b"], "depth": {"n": 1, "user_id": "inner"}, "none": None}
+    assert check_metadata(given) == {
+        "topic": "trip",
+        "tags": ["a", "b"],
+        "depth": {"n": 1, "user_id": "inner"},
+        "none": None,
+    }
     json.dumps(check_metadata(given), ensure_ascii=False).encode()
     assert check_metadata(None) == {}
 

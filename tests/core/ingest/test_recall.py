@@ -2,13 +2,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.builders import SCOPE, candidate, memory, mention
+
 from mindmem.core.embed.port import EmbedderIdentity, Embedding
 from mindmem.core.index.documents import document
 from mindmem.core.index.embedded.index import EmbeddedIndex
 from mindmem.core.ingest.memories import new_memory
 from mindmem.core.ingest.recall import recall
 from mindmem.core.records import Scope
-from support.builders import SCOPE, candidate, memory, mention
 
 WORDS = ("home", "food", "work", "pets")
 
@@ -51,7 +52,11 @@ def test_the_same_property_of_the_same_entity_comes_first(index):
 
 
 def test_shared_words_find_a_memory_about_another_entity(index):
-    fill(index, memory("The garden has roses", about="Bob", seq=1), *(memory(f"Carl did {n}", about="Carl", seq=n) for n in range(2, 30)))
+    fill(
+        index,
+        memory("The garden has roses", about="Bob", seq=1),
+        *(memory(f"Carl did {n}", about="Carl", seq=n) for n in range(2, 30)),
+    )
     assert "The garden has roses" in recalled(index, candidate("Ann waters roses in the garden"))[0]
 
 
@@ -94,11 +99,18 @@ def test_archived_memories_and_those_of_other_owners_are_not_recalled(index):
 
 
 def test_timelines_hold_archived_values_too(index):
-    fill(index, memory("Ann lives in Rome", prop="home", seq=1, status="archived"), memory("Ann lives in Oslo", prop="home", seq=2))
+    fill(
+        index,
+        memory("Ann lives in Rome", prop="home", seq=1, status="archived"),
+        memory("Ann lives in Oslo", prop="home", seq=2),
+    )
     asked = candidate("Ann lives in Paris", prop="home")
     made = new_memory(asked, SCOPE, {})
     found = recall([asked], [made], SCOPE, index=index, claims={})
-    assert [one.content for one in found.timelines[(made.entity_id, "home")]] == ["Ann lives in Oslo", "Ann lives in Rome"]
+    assert [one.content for one in found.timelines[(made.entity_id, "home")]] == [
+        "Ann lives in Oslo",
+        "Ann lives in Rome",
+    ]
 
 
 def test_earlier_candidates_of_the_add_are_seen_as_what_they_would_become(index):

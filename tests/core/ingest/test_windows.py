@@ -3,10 +3,11 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.builders import at, message
+
 from mindmem.core.ingest.turns import group_turns
 from mindmem.core.ingest.windows import MAX_PIECES, TOOL_PIECES, pack_windows
 from mindmem.core.language.words import estimate_tokens
-from support.builders import at, message
 
 
 def said(texts, **fields):
@@ -124,7 +125,12 @@ def test_nothing_is_lost_and_the_order_is_kept_in_windows_of_bounded_size(spoken
     for turn in turns:
         size = sum(estimate_tokens(one.content) + 4 for one in turn.messages)
         if size <= hard:
-            homes = {w.index for w in windows for one in w.evidence if one.message_id in {m.message_id for m in turn.messages}}
+            homes = {
+                w.index
+                for w in windows
+                for one in w.evidence
+                if one.message_id in {m.message_id for m in turn.messages}
+            }
             assert len(homes) == 1
         else:
             assert cut or len(turn.messages) > 1

@@ -1,7 +1,8 @@
 import pytest
+from support.builders import at, candidate, memory, message, request
+
 from mindmem.core.reason.port import Judged
 from mindmem.core.reason.rules.resolve import RulesResolver
-from support.builders import at, candidate, memory, message, request
 
 
 async def resolve(asked, *recalled):
@@ -13,7 +14,9 @@ async def resolve(asked, *recalled):
 async def resolved(old, new, *, about="Ann", **fields):
     """Resolve a candidate against one memory; ``old`` and ``new`` are (content, property, value)."""
     stored = memory(old[0], about=about, prop=old[1], value=old[2])
-    found = await resolve(candidate(new[0], about=fields.pop("new_about", about), prop=new[1], value=new[2], **fields), stored)
+    found = await resolve(
+        candidate(new[0], about=fields.pop("new_about", about), prop=new[1], value=new[2], **fields), stored
+    )
     assert found.targets in ((), (stored.memory_id,))
     return found.op
 
@@ -115,7 +118,9 @@ async def test_a_new_value_replaces_the_old_where_the_property_has_one(old, new)
 
 
 async def test_all_older_values_of_the_property_are_replaced():
-    stored = [memory(f"Ann lives in {place}", prop="home", value=place, seq=n) for n, place in enumerate(("Oslo", "Rome"), 1)]
+    stored = [
+        memory(f"Ann lives in {place}", prop="home", value=place, seq=n) for n, place in enumerate(("Oslo", "Rome"), 1)
+    ]
     found = await resolve(candidate("Ann lives in Bonn", prop="home", value="Bonn", single_valued=True), *stored)
     assert (found.op, found.targets) == ("update", tuple(one.memory_id for one in stored))
 
@@ -162,7 +167,12 @@ async def test_unrelated_facts_never_retire_each_other():
 async def test_dated_readings_of_a_series_all_stay():
     old = ("On May 1 Ann weighed 80 kg", "weight", "80 kg")
     assert await resolved(old, ("On May 8 Ann weighed 79 kg", "weight", "79 kg"), single_valued=True) == "add"
-    assert await resolved(("Ann weighs 80 kg", "weight", "80 kg"), ("Ann weighs 79 kg", "weight", "79 kg"), single_valued=True) == "update"
+    assert (
+        await resolved(
+            ("Ann weighs 80 kg", "weight", "80 kg"), ("Ann weighs 79 kg", "weight", "79 kg"), single_valued=True
+        )
+        == "update"
+    )
 
 
 async def test_a_state_that_was_over_when_told_replaces_nothing():
@@ -188,8 +198,17 @@ async def test_words_that_go_on_where_a_memory_ends_complete_it():
     old = ("Ann keeps bees", "hobby", "bees")
     stored = memory(old[0], prop=old[1], value=old[2])
     found = await resolve(candidate("Ann keeps bees in the garden", prop="hobby", value="bees"), stored)
-    assert (found.op, found.targets, found.merged_content) == ("merge", (stored.memory_id,), "Ann keeps bees in the garden")
-    for other in ("Ann keeps bees wax", "Ann keeps bees in Oslo", "Ann keeps bees for 2 years", "Ann never keeps bees in summer"):
+    assert (found.op, found.targets, found.merged_content) == (
+        "merge",
+        (stored.memory_id,),
+        "Ann keeps bees in the garden",
+    )
+    for other in (
+        "Ann keeps bees wax",
+        "Ann keeps bees in Oslo",
+        "Ann keeps bees for 2 years",
+        "Ann never keeps bees in summer",
+    ):
         assert await resolved(old, (other, "hobby", "bees")) == "add", other
 
 
