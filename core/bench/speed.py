@@ -35,7 +35,7 @@ _RECORDED: Final = datetime(2024, 6, 1, tzinfo=UTC)
 _WITHOUT_EMBEDDER: Final = EmbedderIdentity("none", "0", 0)
 Watch = Callable[[str, int, int], None]
 """Is told what is being done, how much of it is done, and how much there is."""
-_COLUMNS: Final = ("part", "memories", "users", "p50_ms", "p95_ms", "cold_ms", "disk_bytes")
+_COLUMNS: Final = ("part", "memories", "users", "p50_ms", "p95_ms", "cold_ms", "fill_s", "disk_bytes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +172,7 @@ def _one_user(
             memory.add([{"role": "user", "name": text.speaker, "content": text.words}], user_id="u")
             adds.append(monotonic() - begun)
             embeds.append(timed.seconds - before if timed else 0.0)
-    yield {"part": "fill", **base, "seconds": round(fill_s, 2), "disk_bytes": _disk(home)}
+    yield {"part": "fill", **base, "fill_s": round(fill_s, 2), "disk_bytes": _disk(home)}
     yield {"part": "add", **base, **_spread(adds)}
     yield {"part": "add_embedding", **base, **_spread(embeds)}
     opened = [_opening(home, generator.query()) for _ in range(3)]

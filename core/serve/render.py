@@ -33,7 +33,7 @@ def period(memory: Memory, zone: tzinfo = UTC) -> str:
         begins = day(memory.valid_from, memory.time_precision, zone)
     if memory.valid_to is None:
         return begins
-    return f"{begins} to {day(memory.valid_to, memory.time_precision, zone)}"
+    return f"{begins} to {day(memory.valid_to, 'day', zone)}"
 
 
 def facts(memory: Memory, zone: tzinfo = UTC) -> Text:
@@ -94,13 +94,14 @@ def timeline(found: Sequence[Memory], zone: tzinfo = UTC) -> Table:
 
 
 def changes(found: Iterable[Change], zone: tzinfo = UTC) -> Table:
-    """Return changes newest first as they come: when, what kind, how many of each operation, and the id."""
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=True, header_style="bold")
-    for name in ("when", "kind", "what", "change"):
-        table.add_column(name, overflow="fold", no_wrap=name in {"when", "change"})
+    """Return changes in the order that they come: when, what kind, how many of each operation, and the id."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(ratio=1, overflow="fold")
     for change in found:
-        counts = ", ".join(f"{number} {name}" for name, number in change.counts.items()) or bounded(change.reason)
-        table.add_row(day(change.recorded_at, zone=zone), change.kind, counts, change.change_id)
+        counts = ", ".join(f"{name} {number}" for name, number in change.counts.items()) or bounded(change.reason)
+        what = Text.assemble((f"{change.kind}  ", "bold"), counts)
+        table.add_row(day(change.recorded_at, zone=zone), Group(what, Text(change.change_id, style="dim")))
     return table
 
 

@@ -36,7 +36,7 @@ SESSIONS: Final = (
     Told(
         "moving",
         (
-            ("Mara", "2024-03-04T18:02", "Big news: I moved to Lisbon last month!"),
+            ("Mara", "2024-03-04T18:02", "Big news! I moved to Lisbon last month."),
             ("Jonas", "2024-03-04T18:03", "Wow! I still live in Hamburg with my two cats."),
             ("Mara", "2024-03-04T18:05", "I joined the climbing gym, my locker number is 217."),
             ("Jonas", "2024-03-04T18:06", "Funny, my locker number is 271."),
@@ -48,7 +48,7 @@ SESSIONS: Final = (
         "porto",
         (
             ("Jonas", "2024-05-21T09:14", "How is life by the sea?"),
-            ("Mara", "2024-05-21T09:15", "Small correction: I live in Porto now, since May 1st."),
+            ("Mara", "2024-05-21T09:15", "Actually, I live in Porto now, since May 1st."),
             ("Mara", "2024-05-21T09:16", "I work at a bakery there."),
         ),
     ),

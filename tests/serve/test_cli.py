@@ -105,7 +105,7 @@ class TestSearch:
         done = told("search", "Where does Ann live?", "--user", "ann", "-k", "1")
         assert done.exit_code == 0, done.stderr
         assert "Porto" in done.stdout
-        assert "Ann · residence · " in done.stdout
+        assert "Ann · lives_in · " in done.stdout
         assert "“I live in Porto now.” — Ann, 2024-03-05 10:00" in done.stdout
         assert "Berlin" not in done.stdout
 

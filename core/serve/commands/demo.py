@@ -47,6 +47,9 @@ def demo(session: Session) -> None:
 
 
 def _tell(told: "Story", home: Path, tables: str, seconds: float) -> None:
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table
     from rich.text import Text
 
     from mindmem.core.serve import render, story
@@ -54,28 +57,29 @@ def _tell(told: "Story", home: Path, tables: str, seconds: float) -> None:
     out, zone = console(), ZoneInfo(story.ZONE)
     _heading(out, 1, "What was said")
     for session in story.SESSIONS:
-        out.print(f"Conversation “{session.session_id}”", style="dim")
+        day = session.lines[0][1].partition("T")[0]
+        out.print(f"Conversation “{session.session_id}”, {day}", style="dim")
+        spoken = Table.grid(padding=(0, 2, 0, 0))
         for name, _, words in session.lines:
-            out.print(Text.assemble((f"{name}  ", "bold"), words))
-    _heading(out, 2, "What is remembered")
+            spoken.add_row(Text(name, style="bold"), Text(words))
+        out.print(Padding(spoken, (0, 0, 1, 2)))
+    _heading(out, 2, "What is remembered: who, what, when, of which type")
     out.print(render.memories(told.memories, zone, ids=False))
     out.print(_counts(told))
-    _heading(out, 3, "Three questions, answered from memory")
+    _heading(out, 3, "Three questions, answered from memory with the words that support it")
     for answer in told.answers:
         out.print(Text(f"? {answer.question}", style="bold"))
         for hit in answer.result.hits[:1]:
-            out.print(Text.assemble("= ", (hit.memory.content, "green"), (f"  ({hit.score:.2f})", "dim")))
-            out.print(Text.assemble("  ", render.facts(hit.memory, zone)))
-            for message in hit.evidence:
-                out.print(Text.assemble("  ", render.quote(message, zone)))
-        out.print()
-    _heading(out, 4, "A correction keeps the past")
+            found = Text.assemble((hit.memory.content, "green"), (f"  ({hit.score:.2f})", "dim"))
+            quotes = [render.quote(message, zone) for message in hit.evidence]
+            out.print(Padding(Group(found, render.facts(hit.memory, zone), *quotes), (0, 0, 1, 2)))
+    _heading(out, 4, "A correction keeps the past: where Mara lives")
     out.print(render.timeline(told.timeline, zone))
     _heading(out, 5, "A mistake is taken back")
     out.print(f"Said in the wrong conversation: “{story.MISTAKE}”")
     for when, result in (("before", told.before_undo), ("after", told.after_undo)):
-        found = result.hits[0].memory.content if result.hits else "nothing is remembered about that"
-        out.print(f"{when:>6} undo  ? {story.ASKED_TWICE}  = {found}")
+        found = Text(result.hits[0].memory.content if result.hits else "nothing is remembered about that")
+        out.print(Text.assemble((f"{when:>6} undo  ? ", "dim"), (f"{story.ASKED_TWICE}  ", "bold"), found))
     _heading(out, 6, "Look further")
     out.print(_farewell(home, tables), soft_wrap=True)
     out.print(f"The story took {seconds:.1f} s.", style="dim")

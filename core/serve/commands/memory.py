@@ -79,7 +79,7 @@ def add(
     out = console()
     if receipt.repeated:
         out.print("This add was committed before; nothing was written again.")
-    counts = ", ".join(f"{number} {what}" for what, number in sorted(receipt.counts.items()))
+    counts = ", ".join(f"{what} {number}" for what, number in sorted(receipt.counts.items()))
     out.print(f"Done: {counts or 'nothing to remember in it'}.")
     out.print(render.memories([action.memory for action in receipt.actions], ZoneInfo(session.settings().timezone)))
     for change in receipt.changes:
@@ -170,7 +170,7 @@ def list_(
     if not page.memories:
         out.print("No memories.")
     if page.next_cursor:
-        out.print(f"More: --cursor {page.next_cursor}")
+        out.print(f"More: --cursor {page.next_cursor}", soft_wrap=True)
 
 
 @click.command(short_help="Show a memory's revisions and timeline.")
