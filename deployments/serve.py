@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import click
+
 from mindmem.core.serve.console import Session, with_session
 
 __all__ = ["serve", "serve_all"]
@@ -14,8 +15,9 @@ def serve_all(parameters: Mapping[str, str] | None = None, *, limit: int = 3) ->
     Schedules are paused on a clean stop. ``parameters`` go to every run; ``limit`` bounds runs at once, each a process
     of about 150 MB: after a long stop Prefect would start every late run together.
     """
-    from mindmem.deployments.registry import SPECS, to_deployment
     from prefect import serve as serve_deployments
+
+    from mindmem.deployments.registry import SPECS, to_deployment
 
     deployments = [to_deployment(spec, parameters or {}) for spec in SPECS]
     serve_deployments(*deployments, pause_on_shutdown=True, limit=limit)

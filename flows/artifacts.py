@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from typing import Final, Self
 from uuid import UUID
 
-from mindmem.core.ingest.inbox.files import InboxFile
-from mindmem.core.ingest.inbox.reading import Chunk
-from mindmem.core.ingest.inbox.summary import IngestSummary
-from mindmem.core.reports.ingest import file_rows, set_aside_rows, summary_markdown
 from prefect.artifacts import (
     acreate_markdown_artifact,
     acreate_progress_artifact,
     acreate_table_artifact,
     aupdate_progress_artifact,
 )
+
+from mindmem.core.ingest.inbox.files import InboxFile
+from mindmem.core.ingest.inbox.reading import Chunk
+from mindmem.core.ingest.inbox.summary import IngestSummary
+from mindmem.core.reports.ingest import file_rows, set_aside_rows, summary_markdown
 
 __all__ = ["Progress", "publish_ingest", "publish_report"]
 

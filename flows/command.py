@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+
 from mindmem.core.serve.console import Session, console, emit, with_session
 
 if TYPE_CHECKING:
@@ -147,8 +148,9 @@ def _ingest_in_prefect(
 
 
 def _show(summary: "IngestSummary", home: Path) -> None:
-    from mindmem.core.reports.ingest import headline
     from rich.table import Table
+
+    from mindmem.core.reports.ingest import headline
 
     out = console()
     out.print(headline(summary))

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from rich.console import Console
+from rich.progress import Progress
+
 from mindmem.core import ids
 from mindmem.core.errors import MindMemError
 from mindmem.core.ingest.inbox.batches import Source
@@ -13,8 +16,6 @@ from mindmem.core.ingest.inbox.reading import Chunk, Reading
 from mindmem.core.ingest.inbox.summary import IngestSummary, Tally
 from mindmem.core.memory import Memory
 from mindmem.core.settings import Settings
-from rich.console import Console
-from rich.progress import Progress
 
 __all__ = ["ingest_directly"]
 

@@ -21,6 +21,7 @@ def prepare_prefect(home: Path, *, server: str = "") -> None:
             "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
             "PREFECT_HOME": str(home / "prefect"),
             "PREFECT_LOGGING_EXTRA_LOGGERS": "mindmem",
+            "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
             "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
             "PREFECT_SERVER_EPHEMERAL_ENABLED": "true",
             # Prefect's 20 seconds are too short for its first start on a small machine.

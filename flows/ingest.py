@@ -5,6 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final
 
+from prefect import flow, runtime
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+from pydantic import Field
+
 from mindmem.core.errors import MindMemError
 from mindmem.core.ingest.inbox.batches import Source
 from mindmem.core.ingest.inbox.deliver import Failure, Undelivered, without_content
@@ -16,10 +21,6 @@ from mindmem.core.reports.ingest import headline
 from mindmem.flows.artifacts import Progress, publish_ingest
 from mindmem.tasks.ingest import add_messages, find_files, fold_into_tables, work_off_queue
 from mindmem.tasks.runtime import Store, is_stale, opened
-from prefect import flow, runtime
-from prefect.client.schemas.objects import State
-from prefect.states import Completed
-from pydantic import Field
 
 __all__ = ["Unfinished", "ingest"]
 

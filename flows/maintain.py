@@ -3,16 +3,17 @@
 from pathlib import Path
 from typing import Annotated
 
+from prefect import flow
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+from pydantic import Field
+
 from mindmem.core.errors import MindMemError
 from mindmem.core.operate import MaintainReport
 from mindmem.core.reports.facts import facts
 from mindmem.flows.artifacts import publish_report
 from mindmem.tasks.maintain import maintain_store
 from mindmem.tasks.runtime import is_stale, opened
-from prefect import flow
-from prefect.client.schemas.objects import State
-from prefect.states import Completed
-from pydantic import Field
 
 __all__ = ["Disagreement", "maintain"]
 

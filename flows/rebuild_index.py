@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
+from prefect import flow
+
 from mindmem.flows.artifacts import publish_report
 from mindmem.tasks.rebuild_index import IndexState, rebuild_search_index
 from mindmem.tasks.runtime import opened
-from prefect import flow
 
 __all__ = ["rebuild_index"]
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import logging
 import os
 import threading
 from collections.abc import Callable, Coroutine, Iterator
@@ -9,6 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
+
+from prefect import Task, runtime, task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.context import FlowRunContext
+from prefect.tasks import exponential_backoff
 
 from mindmem.core.clock import SystemClock
 from mindmem.core.errors import (
@@ -23,11 +30,6 @@ from mindmem.core.errors import (
 from mindmem.core.ingest.inbox.deliver import Undelivered, without_content
 from mindmem.core.memory import Memory
 from mindmem.core.settings import Settings
-from prefect import Task, runtime, task
-from prefect.cache_policies import NO_CACHE
-from prefect.client.schemas.objects import State, TaskRun
-from prefect.context import FlowRunContext
-from prefect.tasks import exponential_backoff
 
 __all__ = ["StepFailed", "StepFailedForNow", "Store", "is_stale", "only_transient", "opened", "run_id", "step"]
 
@@ -84,6 +86,10 @@ def _held(store: Store) -> _Held:
 @contextmanager
 def opened(home: Path | None = None, project_id: str | None = None) -> Iterator[Store]:
     """Hold a store open for the length of a run; runs of one process share it, the last one closes it."""
+    # Prefect forwards MindMem's own log lines, but only of loggers whose level is set.
+    log = logging.getLogger("mindmem")
+    if log.level == logging.NOTSET:
+        log.setLevel(logging.INFO)
     settings = Settings.load(home=home, project_id=project_id)
     store = Store(str(settings.home), settings.project_id)
     with _guard:

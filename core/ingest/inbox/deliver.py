@@ -8,7 +8,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import ClassVar, Protocol
 
-from mindmem.core.errors import InvalidInput, MindMemError
+from mindmem.core.errors import Conflict, InvalidInput, MindMemError
 from mindmem.core.ingest.inbox.batches import Batch, Rejected
 from mindmem.core.ledger.port import Ledger
 from mindmem.core.records import Receipt
@@ -157,6 +157,11 @@ class _Tally:
     set_aside: list[SetAside] = field(default_factory=list)
     prints: list[int] = field(default_factory=list)
 
+    def take(self, batch: Batch) -> None:
+        self.batches += 1
+        self.messages += len(batch.messages)
+        self.prints.extend(batch.prints)
+
     def reject(self, rejected: Rejected, ledger: Ledger) -> None:
         ledger.quarantine([rejected.item])
         self.set_aside.append(SetAside.of(rejected))
@@ -187,6 +192,13 @@ def _add(batch: Batch, memory: Adder, ledger: Ledger, tally: _Tally, run_id: str
             run_id=run_id,
             actor=actor,
         )
+    except Conflict as error:
+        if error.transient or ledger.by_key(scope.project_id, batch.key) is None:
+            raise
+        # The key says that these very messages were taken; only the settings that they are read with have changed.
+        tally.take(batch)
+        tally.repeated += 1
+        return
     except InvalidInput as error:
         if len(batch.messages) > 1:
             # Nothing was written: halve until the message that can't be taken stands alone.
@@ -195,9 +207,7 @@ def _add(batch: Batch, memory: Adder, ledger: Ledger, tally: _Tally, run_id: str
             return
         tally.reject(batch.rejected(f"{error.field or 'message'} can't be taken.", str(error)), ledger)
         return
-    tally.batches += 1
-    tally.messages += len(batch.messages)
-    tally.prints.extend(batch.prints)
+    tally.take(batch)
     tally.change_ids.extend(change.change_id for change in receipt.changes)
     ours = {change.run_id for change in receipt.changes} == {run_id}
     if receipt.repeated and not ours:

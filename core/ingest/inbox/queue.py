@@ -20,11 +20,12 @@ class Queued(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QueueWork:
-    """What was worked off: how many adds, what they changed, and the changes by id."""
+    """What was worked off: how many adds, what they changed, the changes by id, and what went to quarantine by id."""
 
     adds: int
     counts: Mapping[str, int] = field(default_factory=dict)
     change_ids: tuple[str, ...] = ()
+    quarantined: tuple[str, ...] = ()
 
 
 def work_off(memory: Queued, limit: int, *, run_id: str = "") -> QueueWork:
@@ -34,4 +35,5 @@ def work_off(memory: Queued, limit: int, *, run_id: str = "") -> QueueWork:
     for receipt in receipts:
         counts.update(receipt.counts)
     change_ids = tuple(change.change_id for receipt in receipts for change in receipt.changes)
-    return QueueWork(len(receipts), dict(sorted(counts.items())), change_ids)
+    quarantined = tuple(item for receipt in receipts for item in receipt.quarantined)
+    return QueueWork(len(receipts), dict(sorted(counts.items())), change_ids, quarantined)

@@ -74,9 +74,8 @@ class Tally:
         self.messages += delivered.messages
         self.batches += delivered.batches
         self.repeated += delivered.repeated
-        self.set_aside_total += len(delivered.set_aside)
         self._counts.update(delivered.counts)
-        self._set_aside.extend(delivered.set_aside[: self.LISTED - len(self._set_aside)])
+        self._aside(delivered.set_aside)
         self._change_ids.extend(delivered.change_ids[: self.LISTED - len(self._change_ids)])
 
     def failed(self, *failures: Failure) -> None:
@@ -87,7 +86,12 @@ class Tally:
         """Count queued adds that were worked off."""
         self.queued += work.adds
         self._counts.update(work.counts)
+        self._aside(tuple(SetAside("queue", 0, "the queued add can't be done.", item) for item in work.quarantined))
         self._change_ids.extend(work.change_ids[: self.LISTED - len(self._change_ids)])
+
+    def _aside(self, found: tuple[SetAside, ...]) -> None:
+        self.set_aside_total += len(found)
+        self._set_aside.extend(found[: self.LISTED - len(self._set_aside)])
 
     def summary(self, *, pending: int = 0) -> IngestSummary:
         """Return the sums."""

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from mindmem.core.errors import InvalidInput, StoreBusy
 from mindmem.core.ingest.inbox.batches import MAX_CHARACTERS, MAX_MESSAGES, Batch, Rejected, Source, read_batches
 from mindmem.core.ingest.inbox.deliver import Undelivered, UndeliveredForNow, deliver
