@@ -202,7 +202,7 @@ class _Deciding:
                 self._close(target, memory, reason)
             self._create("update", memory, candidate, reason, (*targets, *related), links=related)
             return
-        # It belongs into the past: said late, or of an earlier time.
+        reason = f"{reason}; of an earlier time than what is known"
         if predecessor is not None and predecessor.content_hash == memory.content_hash:
             self._repeat(predecessor, memory, candidate, reason)
             return

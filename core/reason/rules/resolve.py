@@ -35,6 +35,18 @@ _CHINESE_POLARITY: Final = re.compile(
 _CUE: Final = re.compile(
     "|".join([*(rf"\b{re.escape(cue)}\b" for cue in english.CHANGE_CUES), *chinese.CHANGE_CUES]), re.IGNORECASE
 )
+_CORRECTION: Final = re.compile(
+    r"\W*(?:(?:correction|scratch that|my mistake|i was wrong|i misspoke|(?:sorry|no|oops),? i meant)\b"
+    r"|更正|纠正|我?说错了)",
+    re.IGNORECASE,
+)
+"""Openings that take back what was said before on the same matter."""
+_BESIDE: Final = re.compile(
+    r"\b(?:also|as well|in addition|additionally|another|besides|second)\b|也|还|另外|同时|第二", re.IGNORECASE
+)
+"""Words that put a value beside the one before."""
+_LONG: Final = 2_000
+"""Longer contents (source text kept whole) are compared by their hash alone."""
 _SHARED: Final = 0.3
 """Least share of common words at which two memories of one subject are linked."""
 _MAX_RELATED: Final = 3
@@ -53,7 +65,9 @@ def _resolve(candidate: Candidate, recalled: Sequence[Memory]) -> Resolution:
     for memory in recalled:
         if memory.content_hash == claim:
             return Resolution("reinforce", "said before", (memory.memory_id,))
-    peers = [memory for memory in recalled if _same_subject(candidate, memory)]
+    if len(candidate.content) > _LONG:
+        return Resolution("add", "new")
+    peers = [one for one in recalled if _same_subject(candidate, one) and len(one.content) <= _LONG]
     for memory in peers:
         if _rephrased(candidate.content, memory.content):
             return Resolution("reinforce", "said before in other words", (memory.memory_id,), 0.95)
@@ -88,10 +102,14 @@ def _update(candidate: Candidate, peers: Sequence[Memory]) -> Resolution | None:
     denied = [memory for memory in peers if _denies(candidate, memory)]
     if denied:
         return Resolution("update", "the same value with the opposite sense", _ids(denied), 0.9)
-    if not candidate.single_valued:
+    if _BESIDE.search(candidate.content):
         return None
     older = [memory for memory in peers if _other_value(candidate, memory)]
-    return Resolution("update", "a new value of a property that has one", _ids(older), 0.85) if older else None
+    if older and candidate.single_valued:
+        return Resolution("update", "a new value of a property that has one", _ids(older), 0.85)
+    if len(older) == 1 and _CORRECTION.match(candidate.content):
+        return Resolution("update", "the words take back what was said before", _ids(older), 0.85)
+    return None
 
 
 def _ids(memories: Sequence[Memory]) -> tuple[str, ...]:

@@ -140,6 +140,27 @@ async def test_a_correction_that_names_the_old_value_closes_it_even_where_there_
     assert await resolved(("We use Redis", "database", "Redis"), new) == "add"
 
 
+async def test_an_explicit_correction_closes_the_one_value_of_the_property():
+    old, new = ("We use PostgreSQL", "database", "PostgreSQL"), ("Correction: we use MySQL", "database", "MySQL")
+    assert await resolved(old, new) == "update"
+    assert await resolved(old, ("We use MySQL", "database", "MySQL")) == "add"
+    several = [memory(f"Ann uses {name}", prop="database", value=name) for name in ("PostgreSQL", "Redis")]
+    assert (await resolve(candidate(new[0], prop=new[1], value=new[2]), *several)).op == "add"
+
+
+@pytest.mark.parametrize("new", ["I also work at Acme", "I work at Acme as well", "我也在Acme工作"])
+async def test_a_value_that_is_put_beside_the_old_one_does_not_replace_it(new):
+    old = ("I work at Globex", "employer", "Globex")
+    assert await resolved(old, (new, "employer", "Acme"), single_valued=True) == "add"
+    assert await resolved(old, ("I work at Acme", "employer", "Acme"), single_valued=True) == "update"
+
+
+async def test_source_text_of_great_length_is_compared_by_its_words_as_a_whole_alone():
+    text = "Ann said a lot. " * 1_000
+    assert await resolved((text, "note", ""), (text, "note", "")) == "reinforce"
+    assert await resolved((text, "note", ""), (text + "very", "note", "")) == "add"
+
+
 async def test_unrelated_facts_never_retire_each_other():
     facts = [
         ("Ann lives in Oslo", "home", "Oslo", True),
