@@ -170,13 +170,13 @@ def _weekday(calendar: Calendar, name: str, word: str, times: int = 1) -> Interv
 
 @_rule(
     rf"\b(?P<word>last|this past|this coming|this|next|coming|every|each|(?:on|by|until|till|since"
-    rf"|before|after) )?\s?(?P<name>{WEEKDAY})(?P<part> (?:early |late )?(?:morning|afternoon|evening"
+    rf"|before|after) )?\s?(?P<name>{WEEKDAY}|(?<=t )(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b)(?P<part> (?:early |late )?(?:morning|afternoon|evening"
     rf"|night))?(?P<which> last week| this week| next week)?(?:['’]s)?\b(?P<many>s)?",
     timed=True,
 )
 def _weekdays(match: re.Match[str], calendar: Calendar, tense: Tense) -> Interval | None:
     word, name = (match["word"] or "").strip().lower(), match["name"].lower()
-    if word in ("every", "each") or match["many"]:
+    if word in ("every", "each") or match["many"] or (not name.endswith("day") and word not in ("last", "next")):
         raise ValueError
     if which := (match["which"] or "").strip().lower():
         week = calendar.weeks_from_now({"last week": -1, "this week": 0, "next week": 1}[which])

@@ -82,7 +82,7 @@ def _open_is(words: list[Word]) -> list[Word]:
                 or after in _IS_AFTER
             ):
                 middle = word.end - 2
-                result += [Word(head, head.lower(), word.start, middle), Word("is", "is", middle + 1, word.end)]
+                result += [Word(head, head.lower(), word.start, middle), Word("is", "is", middle, word.end)]
                 continue
         result.append(word)
     return result

@@ -17,6 +17,7 @@ _RUN: Final = re.compile(
 _SHAPE: Final = re.compile(
     r"(?<![\w@/.])(?:[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Za-z]+\.(?:js|py|ts|io|rs|net)|[A-Za-z]+[+#]{1,2}|[A-Z]{2,}[a-z]?\w*\d+)(?![\w/@])"
 )
+_CJK: Final = re.compile("[\u4e00-\u9fff]")
 _TITLE: Final = re.compile(r"《([^》]{1,60})》")
 _CHINESE_NAMED: Final = re.compile(
     r"(?:叫做?|名叫|跟|和|同事|朋友|妻子|丈夫|老公|老婆|儿子|女儿|老师)(?P<person>[赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦许何吕张孔曹严华金魏陶姜谢邹潘葛范彭鲁韦马苗方俞任袁柳唐罗薛贺倪汤滕殷郝毕安常齐康伍余顾孟黄穆萧尹姚邵汪祁毛米贝明戴谈宋庞熊纪舒屈项祝董梁杜阮蓝闵席季麻贾路江童郭梅林刁钟徐邱骆高夏蔡田樊胡凌霍虞万柯管卢莫房丁邓洪包左石崔吉龚程邢裴陆荣翁段焦谷车侯全秋仲宫宁仇栾甘厉祖武刘景龙叶司黎薄白蒲][\u4e00-\u9fff]{1,2})(?=[是在，。、的说和去来很也]|$)"
@@ -113,7 +114,7 @@ def mentions(text: str, speakers: frozenset[str] = frozenset()) -> tuple[Mention
             found[key] = Mention(found[key].name, entity_type(name, text, start, speakers))
     for match in _TITLE.finditer(text[:_LIMIT]):
         found.setdefault(match[1].lower(), Mention(match[1], "work"))
-    if any("\u4e00" <= sign <= "\u9fff" for sign in text[:200]):
+    if _CJK.search(text):
         kinds = {"person": "person", "place": "place", "group": "organization"}
         for match in _CHINESE_NAMED.finditer(text[:_LIMIT]):
             kind = match.lastgroup or ""

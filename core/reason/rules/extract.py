@@ -1,5 +1,6 @@
 """The extractor without a model: messages to typed candidates by sentence structure, the rest kept in its own words."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,6 +28,10 @@ _CONTEXT: Final = 400  # characters of neighbouring messages kept beside a memor
 _READ: Final = 20_000  # characters of a message that are read for structure; all of it is kept
 _SENTENCES: Final = 400
 
+_INNER_NAME: Final = re.compile(r"(?<=[a-z,;] )(?!I\b)[A-Z][\w-]+")
+"""A capital within a sentence: its word is a name at the start of a sentence too."""
+
+_WE: Final = re.compile(r"(?:\w+, )?we\b", re.IGNORECASE)
 _When = tuple[datetime | None, datetime | None, TimePrecision, tuple[str, ...]]
 
 
@@ -51,6 +56,9 @@ class _Window:
         self._first = len(window.before)
         self._speakers = frozenset(
             message.name.lower() for message in self._all if message.name and message.role != "tool"
+        )
+        self._known = self._speakers | frozenset(
+            name.lower() for message in self._all for name in _INNER_NAME.findall(message.content[:_READ])
         )
         self._agent = any(message.role == "tool" for message in self._all)
         self._call: tuple[str, str] | None = None
@@ -87,7 +95,7 @@ class _Window:
         elif junk.is_dump(content):
             return "dump"
         return _MessageReader(
-            self._envelope, message, stretches, self._people, self._speakers, self._context(place)
+            self._envelope, message, stretches, self._people, self._speakers, self._known, self._context(place)
         ).read(self._candidates, self._previous(place), self._agent)
 
     def _tool(self, message: Message, place: int) -> None:
@@ -154,12 +162,13 @@ class _MessageReader:
     """Reads one message of a user or assistant."""
 
     def __init__(
-        self, envelope: Envelope, message: Message, stretches: list[tuple[int, int]], people: People, speakers: frozenset[str], context: str
+        self, envelope: Envelope, message: Message, stretches: list[tuple[int, int]], people: People, speakers: frozenset[str], known: frozenset[str], context: str
     ) -> None:  # fmt: skip
         self._message = message
         self._stretches = stretches
         self._people = people
         self._speakers = speakers
+        self._known = known
         self._context = context
         self._assistant = message.role == "assistant"
         self._name = message.name or ("assistant" if self._assistant else USER)
@@ -230,11 +239,12 @@ class _MessageReader:
         reader: Callable[..., tuple[list[Statement], bool]] = (
             statements_zh.read if is_chinese(sentence.text) else statements_en.read
         )
-        statements, whole = reader(sentence, self._people.resolve, taken)
+        statements, whole = reader(sentence, self._people.resolve, taken, self._known)
+        if self._message.name and _WE.match(sentence.text):
+            statements, whole = [s for s in statements if s.entity != OWNER], False
         found += [(statement, sentence) for statement in statements]
-        subject = next((s.entity for s in statements if s.entity != OWNER and s.entity_type == "person"), "")
-        if subject or sentence.text[:1].isupper() or statements:
-            self._people.heard(mentions(sentence.text, self._speakers - {self._message.name.lower()}), subject)
+        subject = next((s.entity for s in statements if s.entity_type in ("", "person") and s.entity != OWNER), "")
+        self._people.heard(sentence.text, subject)
         return whole
 
     def _hidden(self, sentence: Sentence) -> bool:

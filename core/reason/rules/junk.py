@@ -33,6 +33,10 @@ _INSTRUCTION: Final = re.compile(
     r"|(?:记住|保存)[^。\n]{0,10}(?:管理员|root|系统)[^。\n]{0,6}(?:密码|权限|口令)|系统提示词",
     re.IGNORECASE,
 )
+_INSTRUCTION_CUES: Final = (
+    "ignore", "disregard", "forget", "override", "bypass", "instruction", "you are now", "prompt", "admin", "root", "master",
+    "system", "always", "from now on", "the user", "忽略", "无视", "忘", "绕过", "记住", "保存", "提示词",
+)  # fmt: skip
 _LOG_LINE: Final = re.compile(
     r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|at [\w.$<>]+\(|File \"|Traceback|[{}\[\]\"<]|[+-]{3} |@@ |(?:INFO|DEBUG|WARN|ERROR|TRACE)\b"
     r"|\$ |>>> |[\w./-]+:\d+:|drwx|-rw|\| |│|├|└|import |from \w+ import|def |class |#include|const |let |var |function |public |return |if \(|for \(|\}|\)|;|//|/\*|\s{4}\S)"
@@ -73,6 +77,8 @@ def outside_fences(content: str) -> list[tuple[int, int]]:
     """Return the stretches of a message that lie outside fences of recalled memories and system reminders."""
     stretches: list[tuple[int, int]] = []
     place = 0
+    if "<" not in content and "memor" not in content and "MEMOR" not in content and "Memor" not in content:
+        return [(0, len(content))] if content.strip() else []
     for start, end in _fences(content):
         if start > place:
             stretches.append((place, start))
@@ -126,7 +132,8 @@ def is_boot_file(content: str) -> bool:
 
 def is_instruction(content: str) -> bool:
     """Return whether a message tries to steer whoever reads it rather than to tell something."""
-    return _INSTRUCTION.search(content) is not None
+    lowered = content.lower()
+    return any(cue in lowered for cue in _INSTRUCTION_CUES) and _INSTRUCTION.search(content) is not None
 
 
 def is_dump(content: str) -> bool:

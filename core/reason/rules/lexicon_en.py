@@ -3,8 +3,8 @@
 from typing import Final
 
 __all__ = [
-    "ADVERBS", "AUXILIARIES", "CANONICAL", "CONCRETE", "CUT", "DEICTIC", "EVALUATIVE", "KIN", "MENTAL", "MODALS",
-    "NOMINAL", "OPENERS", "PARTICIPLES", "PREPOSITIONS", "PROGRESSIVE", "SINGLE_VERBS", "STABLE", "TEAM_VERBS", "TRANSIENT",
+    "ADVERBS", "AUXILIARIES", "CANONICAL", "CONCRETE", "CREATION", "CUT", "DEICTIC", "DISLIKES", "EVALUATIVE", "IRREGULAR_PAST", "KIN", "MANY_VERBS", "MENTAL", "MODALS",
+    "NOMINAL", "NO_NAMES", "NO_NAME_ENDINGS", "OPENERS", "PARTICLES", "PARTICIPLES", "PAST_STATE", "PREPOSITIONS", "PROGRESSIVE", "SINGLE_VERBS", "STABLE", "TEAM_VERBS", "TO_NOUNS", "TRANSIENT",
     "base_form", "third_person",
 ]  # fmt: skip
 
@@ -26,7 +26,7 @@ MENTAL: Final = _words(
     " swear suggest recommend ask call go come make take give put set hit cut let keep bring leave show try start begin"
     " stop finish end turn run do did have has be am is are was were miss care feel wait plan intend decide happen help"
     " send add change move check mention talk speak-up sit stand walk meet hold lose spend open close follow stay pick"
-    " watch listen point seem appear consider imagine stick deal pass reach reckon figure admit regret apologize apologise"
+    " watch listen point seem appear consider imagine stick deal pass reach reckon figure admit been being regret apologize apologise"
     " congratulate relate vote propose insist pray dream read beg bet reply respond hurt cost quit spread shut"
 )
 """Verbs whose present tells of the moment, not of a lasting state."""
@@ -42,6 +42,15 @@ AUXILIARIES: Final = _words("do does did don't doesn't didn't have has had haven
 PREPOSITIONS: Final = _words(
     "in at for on to with from as by near about into under over of against after around through within among between"
 )
+
+PARTICLES: Final = _words(
+    "down up out off away back hard together well mostly online ahead able apart less better best worse fast slowly just"
+    " again almost maybe ever forward home inside outside upstairs along around"
+)
+"""Words after a verb that are no object of it."""
+
+TO_NOUNS: Final = _words("allergic related married engaged devoted accustomed addicted loyal")
+"""What "to" joins to a noun rather than to another verb."""
 
 CUT: Final = _words(
     "because but so which who whom whose that when where if while although though since after before until unless than"
@@ -70,7 +79,7 @@ TRANSIENT: Final = _words(
     " coming leaving waiting making taking having being so just not in on at impressed inspired honored honoured lucky"
     " lost stuck awake asleep alive free available welcome right wrong true serious kidding aware close next due likely"
     " supposed set used new gone all too very really super pretty quite kind sort almost nearly more most less as"
-    " disappointed exhausted delighted touched moved blessed relieved jealous ashamed embarrassed lonely calm relaxed"
+    " swamped full filled packed like disappointed exhausted delighted touched moved blessed relieved jealous ashamed embarrassed lonely calm relaxed"
 )
 """Predicates that tell of the moment, of a place at hand, or nothing by themselves."""
 
@@ -132,8 +141,7 @@ TEAM_VERBS: Final = _words(
 
 PROGRESSIVE: Final = {
     "living": "live", "working": "work", "studying": "study", "learning": "learn", "teaching": "teach", "training": "train",
-    "staying": "stay", "running": "run", "writing": "write", "using": "use", "building": "build", "interning": "intern",
-    "majoring": "major", "renting": "rent", "dating": "date", "raising": "raise", "taking": "take", "playing": "play",
+    "interning": "intern", "majoring": "major", "dating": "date",
 }  # fmt: skip
 """Progressive forms that tell of a lasting state."""
 
@@ -166,7 +174,7 @@ PAST_STATE: Final = {
 """Past verbs of the first person that leave a state behind."""
 
 IRREGULAR_PAST: Final = _words(
-    "founded wrote made built led won bought sold taught drew sang ran found gave became began took drove flew spoke chose"
+    "forgot been gotten seen done gone founded wrote made built led won bought sold taught drew sang ran found gave became began took drove flew spoke chose"
     " grew knew held kept left lost met paid sent shot spent stood told thought threw wore came went got saw ate fell felt"
     " heard hid hit hurt laid lay put quit read rode rose said set shook shut slept slid stole struck swam swept swore tore"
     " understood woke wound was were had did brought caught fought sought bent bound broke burnt cut dealt dug drank fed"
@@ -183,6 +191,39 @@ _THIRD: Final = {
     "was": "was",
     "were": "was",
 }
+
+
+NO_NAMES: Final = _words(
+    "i it this that these those there here what who when where why how yes no ok okay hey hi hello thanks thank please wow"
+    " great nice cool the a an my our your his her their its we you they he she if and but so or not as at in on for from to"
+    " with sounds glad happy sorry good bad can could would should do does did have has had is are was were let let's just"
+    " also everyone everybody someone somebody nobody nothing something anything everything most some many all both each"
+    " every any one two three today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday now"
+    " then maybe congrats congratulations absolutely definitely totally exactly true right sure of looks seems feels love"
+    " people things life time work music art nature speaking more less such other another step note subject re fyi update"
+    " todo warning error after before since while during because although though family friends kids exercise money health"
+    " food school home water weather sports reading books games crazy mixed funny fun best happiness confidence patience"
+    " self trust respect support change success failure fear hope hard soft every-day overall finally meanwhile however"
+    " still even only once until unless without within like lots plenty bummer wishing sending counting trying user assistant"
+)
+"""Words that begin sentences with a capital and name nobody."""
+
+NO_NAME_ENDINGS: Final = (
+    "ing",
+    "tion",
+    "sion",
+    "ness",
+    "ment",
+    "ence",
+    "ance",
+    "ity",
+    "ship",
+    "ism",
+    "ful",
+    "ous",
+    "ly",
+    "ings",
+)
 
 
 def third_person(verb: str) -> str:

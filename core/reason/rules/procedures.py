@@ -24,13 +24,22 @@ _NO_FAILURE: Final = re.compile(
     r"\b(?:0|no|without) (?:errors?|failures?)\b|\b0 failed\b|\"error\": ?(?:null|false|\"\")", re.IGNORECASE
 )
 _LESSON: Final = re.compile(
-    r"\b(?:next time|lessons? (?:learned|learnt)|lesson:|note to self|in (?:the )?future,? (?:always|never|we|i|run|use|check|make|do)"
-    r"|(?:always|never|don't forget to|remember to|make sure to|be sure to) [a-z]+ [^.]{0,80}\b(?:before|after|first|when|otherwise|or else|because)\b"
-    r"|turn(?:s|ed) out (?:that |to be )?|the (?:fix|root cause|workaround|trick|solution) (?:was|is)\b|(?:was|got) (?:fixed|solved|resolved) by"
-    r"|(?:i|we) (?:should|shouldn't|should not) have [a-z]+|(?:i|we)(?:'ve| have)? (?:learned|learnt|found out) (?:that|to|the hard way))"
+    r"^(?:next time,? (?:(?:i|we|you) (?:should|must|will|need to|have to) )?(?!(?:i|we|you|he|she|they|it)\b)[a-z]+ [^.]*"
+    r"\b(?:before|after|first|instead|with|without|the)\b)"
+    r"|\b(?:should|must|need to|have to) [^.]{0,60}\bnext time\b|\b(?:lessons? (?:learned|learnt)|lesson:|note to self"
+    r"|in (?:the )?future,? (?:always|never|use|run|check|make sure|don't|do not)\b"
+    r"|the (?:fix|root cause|workaround|solution) (?:was|is)\b|(?:was|got) (?:fixed|solved|resolved) by"
+    r"|(?:i|we) (?:should|shouldn't|should not) have [a-z]+|(?:i|we)(?:'ve| have)? (?:learned|learnt) (?:that|the hard way))"
+    r"|(?:^|[,:;] )(?:always|never(?! (?:been|had|seen|done|thought|felt|knew))|don't forget to|remember to|make sure to|be sure to)"
+    r" [a-z]+ [^.]{0,80}\b(?:before|after|first|when|otherwise|or else|because)\b"
     r"|下次|教训|经验是|吸取|以后(?:要|应该|记得|别|不要)|原来是因为|解决(?:办法|方法|方案)是|问题出在",
     re.IGNORECASE,
 )
+_LESSON_CUES: Final = (
+    "next time", "lesson", "note to self", "future", "the fix", "root cause", "workaround", "the solution", "ed by", "have ",
+    "learn", "always", "never", "forget to", "remember to", "make sure", "be sure", "下次", "教训", "经验", "吸取", "以后", "原来",
+    "解决", "问题出在",
+)  # fmt: skip
 _GOAL: Final = re.compile(
     r"^[^\S\n]*(?:#+ )?(?:(?:how to|steps? (?:to|for)|procedure (?:to|for)|recipe (?:to|for)|to|when you want to) (?P<goal>[a-z][^\n:.?]{2,100})"
     r"|(?:怎么|如何|要|想要)?(?P<zh>[\u4e00-\u9fff\w ]{2,30}?)(?:的)?(?:步骤|流程|方法)(?:如下|是)?|(?:如何|怎么|怎样)(?P<how>[\u4e00-\u9fff\w ]{2,30}))\s?[:：,，]",
@@ -101,12 +110,19 @@ def read_tool(message: Message, before: tuple[str, str] | None) -> ToolUse:
 
 def is_lesson(text: str) -> bool:
     """Return whether a sentence tells what to do another time, or what was learned."""
+    lowered = text.lower()
+    if not any(cue in lowered for cue in _LESSON_CUES):
+        return False
     return _LESSON.search(text) is not None and not text.rstrip().endswith(("?", "？"))
 
 
 def procedure(content: str) -> str:
     """Return the goal of a procedure told in steps, the empty string when the text tells none."""
     head = content[:20_000]
+    if ":" not in head and "：" not in head and "," not in head and "，" not in head:
+        return ""
+    if _STEP.search(head) is None and "\n" not in head and _SEQUENCE.search(head) is None:
+        return ""
     goal = _GOAL.search(head)
     if goal is None:
         return ""

@@ -49,7 +49,10 @@ _Build = Callable[["re.Match[str]"], Statement | None]
 
 
 def read(
-    sentence: Sentence, names: Callable[[str], str], taken: Sequence[tuple[int, int]]
+    sentence: Sentence,
+    names: Callable[[str], str],
+    taken: Sequence[tuple[int, int]],
+    _known: frozenset[str] = frozenset(),
 ) -> tuple[list[Statement], bool]:
     """Return the statements of a sentence, and whether they hold all that it says; see ``statements_en.read``."""
     if len(sentence.text) > 200 or _UNSAID.search(sentence.text):

@@ -3,37 +3,44 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from mindmem.core.reason.port import Mention
+from mindmem.core.reason.rules.entities import mentions
 
 __all__ = ["People"]
 
 _NEUTER: Final = frozenset({"technology", "organization", "place", "event", "product", "work"})
+_REACH: Final = 3  # sentences
 
 
 @dataclass(slots=True)
 class People:
-    """Persons named in the sentence just read; a sentence that names two leaves pronouns unresolved."""
+    """The sentences read so far of a message; a sentence that names two persons leaves pronouns unresolved."""
 
     speakers: frozenset[str] = frozenset()
-    last: tuple[str, ...] = ()
-    _now: list[str] = field(default_factory=list)
+    _heard: list[tuple[str, str]] = field(default_factory=list)
 
     def resolve(self, pronoun: str) -> str:
         """Return the name that a pronoun of the third person stands for, or the empty string."""
-        if pronoun in ("they", "their") or len(self.last) != 1:
+        if pronoun in ("they", "their"):
             return ""
-        return self.last[0]
+        for text, subject in reversed(self._heard[-_REACH:]):
+            names = self._persons(text, subject)
+            if names:
+                return next(iter(names)) if len(names) == 1 else ""
+        return ""
 
-    def heard(self, mentioned: tuple[Mention, ...], subject: str = "") -> None:
-        """Note the persons of a sentence; ``subject`` is the named subject of its statement, a person by its grammar."""
-        names = [mention.name for mention in mentioned if mention.entity_type == "person"]
-        if subject and subject not in names:
-            names.append(subject)
-        if not names and any(mention.entity_type not in _NEUTER for mention in mentioned):
-            names = ["", ""]  # somebody or something was named whose kind nobody can tell
-        if names:
-            self.last = tuple(names)
+    def heard(self, text: str, subject: str = "") -> None:
+        """Note a sentence; ``subject`` is the named subject of its statement."""
+        self._heard.append((text, subject))
 
     def forget(self) -> None:
         """A new message begins: names of another's message don't reach into it."""
-        self.last = ()
+        self._heard.clear()
+
+    def _persons(self, text: str, subject: str) -> set[str]:
+        """Return the persons of a sentence; two unnamed ones where a name is of a kind that nobody can tell."""
+        found = mentions(text, self.speakers)
+        names = {mention.name for mention in found if mention.entity_type == "person"}
+        others = {mention.name for mention in found if mention.entity_type not in _NEUTER} - names
+        if subject and (subject in names or subject in others or not found):
+            return names | {subject}
+        return names or ({"", " "} if others else set())

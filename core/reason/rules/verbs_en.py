@@ -1,0 +1,155 @@
+"""English clauses whose verb names the property: "X lives in Y", "X speaks Y", "X has two Ys", "X moved to Y"."""
+
+from dataclasses import replace
+from typing import Final
+
+from mindmem.core.reason.rules import lexicon_en as lexicon
+from mindmem.core.reason.rules.nouns_en import Subject
+from mindmem.core.reason.rules.phrases_en import Phrases, snake
+from mindmem.core.reason.rules.statements import TEAM, Statement
+
+__all__ = ["active", "have"]
+
+_COUNTS: Final = frozenset("one two three four five six seven eight nine ten eleven twelve several".split())
+_NAMED_ONLY: Final = frozenset({"joins", "moves_to", "marries", "founds", "graduates_from", "switches_to"})
+_WIDE: Final = frozenset("like love hate enjoy prefer dislike adore stand detest loathe".split())
+_PEOPLE: Final = _WIDE | frozenset("live work study play speak own teach move join marry graduate drive".split())
+_TELLING: Final = lexicon.CREATION | frozenset("wrote founded built won led bought made".split())
+_IRREGULAR: Final = {
+    "children": "child", "puppies": "puppy", "wives": "wife", "allergies": "allergy", "companies": "company",
+}  # fmt: skip
+
+
+def active(
+    phrases: Phrases, subject: Subject, place: int, polarity: int, *, base: str = "", used_to: bool = False
+) -> Statement | None:
+    """Read the verb at ``place`` and its object; ``base`` is its base form where the caller knows it."""
+    low = phrases.low
+    word = low[place]
+    given, began = base, False
+    if not base:
+        base, place, began = _base(phrases, subject, place, plain=used_to or polarity < 0)
+    if base in ("have", "own"):
+        return have(phrases, subject, place + 1, polarity, past=used_to)
+    if not base:
+        return _past_event(phrases, subject, place)
+    if not _lasting(base, given=bool(given), began=began, first=subject.person == 1, word=word):
+        return None
+    begin, name = place + 1, lexicon.third_person(base)
+    if begin < len(low) and low[begin] in lexicon.PREPOSITIONS and not (base in _WIDE and low[begin] == "to"):
+        name, begin = f"{name}_{low[begin]}", begin + 1
+    value = phrases.value(begin, wide=base in _WIDE)
+    if value is None or (name in _NAMED_ONLY and not value.text[0].isupper()):
+        return None
+    named = any(phrases.name_at(i) for i in range(place + 1, len(low)))
+    if not subject.sure and not named and base not in _PEOPLE:
+        return None
+    if begin == place + 1 and low[begin].endswith(("ly", "ed")) and base not in _WIDE:
+        return None
+    if name == "uses" and value.end < len(low) and low[value.end] in ("for", "as"):
+        purpose = phrases.value(value.end + 1)
+        if purpose is not None:
+            name = snake(["uses", low[value.end], *purpose.text.split()])
+            value = replace(value, whole=purpose.whole)
+    name = "likes" if base == "stand" else lexicon.CANONICAL.get(name, name)
+    disliked = base in lexicon.DISLIKES
+    agrees = -1 if word != base or began or used_to or "did" in low[:place] or "do" in low[:place] else place
+    if subject.person != 1 or base == "stand":
+        agrees = -1
+    return phrases.statement(
+        subject.entity, subject.entity_type, name, value, single=_single(name, phrases.clause.correction),
+        polarity=-polarity if disliked else polarity, past=used_to, began=began, verb=agrees,
+    )  # fmt: skip
+
+
+def _base(phrases: Phrases, subject: Subject, place: int, *, plain: bool) -> tuple[str, int, bool]:
+    """Return the base form of the verb, its place, and whether it tells how a state began."""
+    low = phrases.low
+    word, after = low[place], low[place + 1] if place + 1 < len(low) else ""
+    if word in ("got", "get") and after == "married":
+        return "marry", place + 1, True
+    if word == "started" and after in ("working", "living", "studying", "learning"):
+        return lexicon.PROGRESSIVE[after], place + 1, True
+    if word in lexicon.PAST_STATE and (subject.person == 1 or word in ("moved", "joined", "married", "founded")):
+        return lexicon.PAST_STATE[word], place, True
+    if subject.person == 1 or plain or (subject.said and not word.endswith("s")):
+        return word, place, False
+    if word.endswith("s") and not word.endswith(("ss", "'s")):
+        return lexicon.base_form(word), place, False
+    return "", place, False
+
+
+def _lasting(base: str, *, given: bool, began: bool, first: bool, word: str) -> bool:
+    """Return whether the verb tells of what lasts rather than of the moment or of a story."""
+    if not base.isalpha() or base in lexicon.DEICTIC | lexicon.CUT | lexicon.PREPOSITIONS | lexicon.TRANSIENT - {"set"}:
+        return False
+    if given or began:
+        return True
+    if base in lexicon.MENTAL or word in lexicon.IRREGULAR_PAST:
+        return False
+    return not (word.endswith("ed") and base == word) and not word.endswith("ing") and (not first or len(base) > 1)
+
+
+def _past_event(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
+    """Read "X founded Y" where both are named."""
+    word = phrases.low[place]
+    tells = (word.endswith("ed") and len(word) > 4) or word in _TELLING
+    if (
+        not tells
+        or not subject.sure
+        or subject.said
+        or subject.entity_type == "person"
+        or not phrases.name_at(place + 1)
+    ):
+        return None
+    value = phrases.value(place + 1)
+    if value is None or not value.name:
+        return None
+    return phrases.statement(subject.entity, subject.entity_type, word, value)
+
+
+def have(phrases: Phrases, subject: Subject, place: int, polarity: int, *, past: bool = False) -> Statement | None:
+    """Read what somebody has lastingly: people, animals, things that are owned; ``place`` is the word after "have"."""
+    low = phrases.low
+    if place < len(low) and low[place] in ("got", "no"):
+        polarity = -1 if low[place] == "no" else polarity
+        place += 1
+    value = phrases.value(place)
+    if value is None:
+        return None
+    nouns = value.text.lower().split()
+    stop = next((i for i, word in enumerate(nouns) if word == "of"), len(nouns))
+    head = nouns[stop - 1] if stop else ""
+    if head not in lexicon.CONCRETE:
+        return None
+    if value.end < len(low) and low[value.end] in ("named", "called"):
+        called = phrases.value(value.end + 1)
+        if called is not None:
+            value = replace(called, text=f"{value.text} {low[value.end]} {called.text}")
+    counted = nouns[0].isdigit() or nouns[0] in _COUNTS
+    return phrases.statement(
+        subject.entity, subject.entity_type, f"has_{_singular(head)}", value, single=None if counted else False,
+        polarity=polarity, past=past, verb=place - 1 if subject.person == 1 and low[place - 1] == "have" and place > 2 else -1,
+    )  # fmt: skip
+
+
+def _single(name: str, correction: bool) -> bool | None:
+    if name.startswith("uses_"):
+        return True if correction else None
+    if name in lexicon.SINGLE_VERBS or name == "married_to":
+        return True
+    return False if name.split("_")[0] in lexicon.MANY_VERBS else None
+
+
+def _singular(noun: str) -> str:
+    if noun in _IRREGULAR:
+        return _IRREGULAR[noun]
+    return noun[:-1] if noun.endswith("s") and not noun.endswith(("ss", "us", "is")) else noun
+
+
+def is_team(low: list[str]) -> bool:
+    """Return whether "we" is a group at work, by the verb that follows."""
+    return any(word in lexicon.TEAM_VERBS for word in low[1:4])
+
+
+TEAM_SUBJECT: Final = Subject(TEAM, "group", 1, person=1)
