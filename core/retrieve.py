@@ -241,6 +241,9 @@ def _check_count(name: str, value: int, most: int | None = None) -> None:
         raise InvalidInput(f"{name} must be a whole number from 1{limit}, got {bounded(value)}.", field=name)
 
 
-def _event_order(memory: Memory) -> tuple[bool, float, float, int]:
-    event, said = memory.event_time, memory.observed_at
-    return (event is None, event.timestamp() if event else 0.0, said.timestamp() if said else 0.0, memory.seq)
+def _event_order(memory: Memory) -> tuple[float, float, int, bool]:
+    """What has no time of its own counts as of when it was recorded; of one change, what it left active comes last."""
+    event = memory.event_time or memory.recorded_at
+    when = event.timestamp() if event else 0.0
+    said = memory.observed_at.timestamp() if memory.observed_at else when
+    return when, said, memory.seq, memory.status == "active"
