@@ -113,18 +113,19 @@ class _Deciding:
             self.skips.append(Skip(candidate.sources[0].message_id, "recorded already"))
             return
         for recalled in gated.recalled:
-            if recalled.memory_id in self._recorded or recalled.seq:
+            if recalled.seq:  # else it is an earlier candidate of this add, known here by what became of it
                 self._see(recalled)
         targets = self._current(resolution.targets)
         related = tuple(one for one in self._current(resolution.related) if one not in targets)
-        same = self._claims.get(memory.content_hash)
-        if same is None and resolution.op == "reinforce" and targets:
-            named = resolution.targets[0]
-            same = targets[0] if targets[0] == self._became.get(named, named) else None
-        if same is not None:
+        # The one that was judged, unless this add has put another value in its place meanwhile.
+        judged = next(
+            (one for one in targets if one == self._became.get(resolution.targets[0], resolution.targets[0])), ""
+        )
+        same = self._claims.get(memory.content_hash) or (judged if resolution.op == "reinforce" else "")
+        if same:
             self._confirm(self._rows[same], memory, candidate, resolution.reason)
-        elif resolution.op == "merge" and targets and ids.content_hash(resolution.merged_content) not in self._claims:
-            self._complete(self._rows[targets[0]], memory, resolution.merged_content, candidate, resolution.reason)
+        elif resolution.op == "merge" and judged and ids.content_hash(resolution.merged_content) not in self._claims:
+            self._complete(self._rows[judged], memory, resolution.merged_content, candidate, resolution.reason)
         elif resolution.op in ("update", "reinforce") and targets:
             self._supersede(targets, memory, candidate, resolution.reason, related)
         else:
@@ -158,16 +159,15 @@ class _Deciding:
         if set(candidate.sources) <= set(target.sources):
             self.skips.append(Skip(candidate.sources[0].message_id, "remembered from this message already"))
             return
-        again = target.memory_id not in self._actions
+        anew = target.memory_id not in self._actions
+        surer = min(0.99, target.confidence + 0.1 * (1 - target.confidence)) if anew else 0.0
         self._revise(
             target,
             "reinforce",
             reason,
             sources=_extended(target.sources, candidate.sources),
-            reinforcement_count=target.reinforcement_count + again,
-            confidence=round(max(target.confidence, min(0.99, target.confidence + 0.1 * (1 - target.confidence))), 4)
-            if again
-            else target.confidence,
+            reinforcement_count=target.reinforcement_count + anew,
+            confidence=round(max(target.confidence, surer), 4),
             valid_from=_earlier(target.valid_from, memory.valid_from),
             observed_at=_earlier(target.observed_at, memory.observed_at),
         )
@@ -209,10 +209,10 @@ class _Deciding:
         memory = self._closed(memory, successor)
         if memory.status == "archived":
             self._successor[memory.memory_id] = successor.memory_id
-        if predecessor is not None:
-            if predecessor.status == "archived":
-                self.links.supersedes(successor.memory_id, predecessor.memory_id, active=False)
-            self._close(predecessor, memory, reason)
+        if predecessor is not None and predecessor.status == "archived":
+            self.links.supersedes(successor.memory_id, predecessor.memory_id, active=False)
+        for name in dict.fromkeys((*before[:1], *(name for name in before if name in targets))):
+            self._close(self._rows[name], memory, reason)
         self._create("add", memory, candidate, reason, (*targets, *related), links=related)
         self.links.supersedes(successor.memory_id, memory.memory_id)
 

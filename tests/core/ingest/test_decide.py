@@ -293,6 +293,27 @@ async def test_an_add_confirms_a_claim_once_however_often_it_repeats_it():
     assert next(iter(store.memories.values())).reinforcement_count == 2
 
 
+async def test_what_was_recorded_before_and_archived_since_is_no_target_of_its_own_add():
+    store = Store()
+    for one in (home("Oslo", 0), home("Rome", 1)):
+        await store.add(one)
+    plan = await store.add(home("Oslo", 0), home("Bonn", 2))
+    assert store.active() == ["Ann lives in Bonn"]
+    assert [skip.reason for skip in plan.skips] == ["recorded already"]
+
+
+async def test_a_value_of_the_middle_closes_all_active_ones_before_it():
+    store = Store()
+    for place, day in (("Oslo", 0), ("Bonn", 1)):
+        await store.add(replace(home(place, day), single_valued=None))
+    await store.add(replace(home("Kyiv", 9), single_valued=None))
+    await store.add(home("Rome", 5))
+    assert store.active() == ["Ann lives in Kyiv"]
+    assert {row[0]: row[3] for row in store.history()} == {
+        "Ann lives in Oslo": at(5), "Ann lives in Bonn": at(5), "Ann lives in Rome": at(9), "Ann lives in Kyiv": None,
+    }  # fmt: skip
+
+
 async def test_a_completion_rewords_the_memory_and_keeps_its_id():
     store = Store()
     await store.add(candidate("Ann keeps bees", message("a"), prop="hobby", value="bees"))
