@@ -18,13 +18,14 @@ from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Tr
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 from deltalake.transaction import AddAction, RemoveAction
+from pyarrow.fs import PyFileSystem
+
 from mindmem.core.clock import SystemClock
 from mindmem.core.errors import CorruptStore, StoreBusy, StoreUnavailable, bounded
 from mindmem.core.tables import durable
 from mindmem.core.tables.contracts import CONTRACTS, TABLES
 from mindmem.core.tables.layout import KEYS, arrange, statistics, statistics_columns, write_parquet
 from mindmem.core.tables.port import Where
-from pyarrow.fs import PyFileSystem
 
 __all__ = ["DeltaTables"]
 
@@ -68,6 +69,7 @@ class DeltaTables:
         elif text.startswith("file://"):
             self._folder = Path(unquote(urlsplit(text).path))
         self._uri = str(self._folder) if self._folder else text.rstrip("/")
+        self._opened: dict[str, DeltaTable] = {}
         self._files: dict[tuple[str, int], tuple[_File, ...]] = {}
 
     @property
@@ -104,8 +106,9 @@ class DeltaTables:
 
     def append(self, table: str, rows: pa.Table, *, app_id: str, seq: int) -> int:
         """Append the stamped rows up to ``seq`` exactly once and return the version that holds them."""
-        with self._storage(table):
-            for _ in range(_ATTEMPTS):
+        for _ in range(_ATTEMPTS):
+            # A conflict means that somebody else appended: what they did is read again, never guessed.
+            with self._storage(table), suppress(CommitFailedError):
                 delta = self._open(table) or self._create(table)
                 done = delta.transaction_version(app_id) or 0
                 if done >= seq:
@@ -114,9 +117,7 @@ class DeltaTables:
                 if not fresh.num_rows:
                     return delta.version()
                 add = self._write(table, arrange(table, fresh), data_change=True)
-                # A conflict means that somebody else appended: what they did is read again, never guessed.
-                with suppress(CommitFailedError):
-                    return self._commit(delta, [add], [Transaction(app_id, seq)])
+                return self._commit(delta, [add], [Transaction(app_id, seq)])
         raise StoreBusy(
             f"Table {table!r} at {self.location(table)!r} was changed by others during {_ATTEMPTS} attempts to append: "
             "let only one ledger fold into these tables, then fold again."
@@ -133,7 +134,11 @@ class DeltaTables:
         if self._folder is None:
             return 0
         with self._storage(table):
-            return durable.drop_torn(self._folder / table, above)
+            dropped = durable.drop_torn(self._folder / table, above)
+        if dropped:
+            self._opened.pop(table, None)
+            self._files = {key: files for key, files in self._files.items() if key[0] != table}
+        return dropped
 
     def scan(self, table: str, version: int | None = None, where: Where | None = None) -> pl.LazyFrame:
         """Return the rows of a version (None: the newest) that fit ``where``, by the table's contract."""
@@ -191,11 +196,33 @@ class DeltaTables:
 
     # -- below: one table's files and log
 
-    def _open(self, table: str, version: int | None = None) -> DeltaTable | None:
+    def _open(self, table: str) -> DeltaTable | None:
+        """Return the table at its newest version, None if it doesn't exist; the open table is kept and moved on."""
+        delta = self._opened.get(table)
+        if delta is None or not self._moved_on(table, delta):
+            delta = self._open_at(table, None)
+            if delta is not None:
+                self._opened[table] = delta
+            else:
+                self._opened.pop(table, None)
+        return delta
+
+    def _moved_on(self, table: str, delta: DeltaTable) -> bool:
+        """Bring an open table up to date; False if it has to be opened anew."""
+        if self._folder is not None:
+            entry = f"{self._folder / table}/_delta_log/{{:020}}.json"
+            if not Path(entry.format(delta.version())).exists():
+                return False
+            if not Path(entry.format(delta.version() + 1)).exists():
+                return True
+        delta.update_incremental()
+        return True
+
+    def _open_at(self, table: str, version: int | None) -> DeltaTable | None:
         if self._folder is not None and not (self._folder / table / "_delta_log").is_dir():
             return None
         try:
-            return DeltaTable(self.location(table), version, storage_options=self._options or None)
+            return DeltaTable(self.location(table), version=version, storage_options=self._options or None)
         except TableNotFoundError:
             return None
         except (DeltaError, OSError) as error:
@@ -241,7 +268,9 @@ class DeltaTables:
             return ()
         known = self._files.get((table, version))
         if known is None:
-            delta = self._open(table, version)
+            delta = self._open(table)
+            if delta is None or delta.version() != version:
+                delta = self._open_at(table, version)
             if delta is None:
                 raise CorruptStore(f"Table {table!r} at {self.location(table)!r} has no version {version}.")
             rows = pa.table(delta.get_add_actions(flatten=True)).to_pylist()

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Final
 
 import pyarrow as pa
+
 from mindmem.core.errors import CorruptStore
 from mindmem.core.failpoints import reach
 from mindmem.core.ledger.port import Lease, Ledger

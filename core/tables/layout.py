@@ -7,6 +7,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+
 from mindmem.core.tables.contracts import CONTRACTS, conform
 
 __all__ = ["KEYS", "arrange", "order", "statistics", "statistics_columns", "write_parquet"]
@@ -73,8 +74,8 @@ def statistics(table: str, rows: pa.Table) -> str:
 def write_parquet(table: str, rows: pa.Table, sink: object) -> None:
     """Write arranged rows to a path or an open stream."""
     pq.write_table(
-        rows, sink, compression="zstd", row_group_size=_ROW_GROUPS.get(table, _ROW_GROUP), write_statistics=statistics_columns(table),
-        store_schema=False,
+        rows, sink, compression="zstd", row_group_size=_ROW_GROUPS.get(table, _ROW_GROUP),
+        write_statistics=statistics_columns(table), store_schema=False,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Final, cast
 
 import polars as pl
 import pyarrow as pa
+
 from mindmem.core.embed.port import Embedding
 from mindmem.core.errors import CorruptStore, StaleGeneration, bounded
 from mindmem.core.ledger.port import Ledger
@@ -273,7 +274,9 @@ def _embeddings(view: View, where: Where, embedder: str) -> dict[str, Embedding]
         return {}
     matrix = frame["vector"].explode().to_numpy().reshape(len(frame), -1)  # one embedder: one dimension
     rest = frame.select("vector_key", "token_ids", "token_vectors").iter_rows(named=True)
-    return {row["vector_key"]: embedding_of({**row, "vector": vector}) for row, vector in zip(rest, matrix, strict=True)}
+    return {
+        row["vector_key"]: embedding_of({**row, "vector": vector}) for row, vector in zip(rest, matrix, strict=True)
+    }
 
 
 def _collect(rows: pl.LazyFrame) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 import polars as pl
+
 from mindmem.core.errors import CorruptStore
 from mindmem.core.ids import random_id
 from mindmem.core.ledger.port import Head, KeyRecord, ScopeState

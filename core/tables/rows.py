@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+
 from mindmem.core.embed.port import Embedding, TokenVectors
 from mindmem.core.records import Change, Edge, Entity, Memory, Message, Scope, Source
 from mindmem.core.tables.contracts import CONTRACTS, body

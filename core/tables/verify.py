@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import polars as pl
+
 from mindmem.core.errors import MindMemError, bounded
 from mindmem.core.index.port import SearchIndex
 from mindmem.core.ledger.port import Head, HeadKind, Ledger

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+
 from mindmem.core import ids
 from mindmem.core.embed.port import Embedding, TokenVectors
 from mindmem.core.ledger.port import Draft, HeadMove, Ledger
