@@ -75,7 +75,10 @@ class Store:
         raise AssertionError("unreachable: the last attempt returns or raises")
 
     def use_wal(self) -> None:
-        """Switch a SQLite file to write-ahead logging; other processes may be doing the same."""
+        """Switch a SQLite file to write-ahead logging where it isn't (new, or a copy); others may be doing the same.
+
+        A file that is read-only stays as it is.
+        """
         if not self.sqlite:
             return
         give_up = clock.monotonic() + self.lock_timeout
@@ -86,6 +89,8 @@ class Store:
                 try:
                     raw.execute("PRAGMA journal_mode=WAL").fetchone()
                 except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY:
+                        return
                     # SQLite doesn't wait here by itself: two that switch at once would wait for each other.
                     if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or clock.monotonic() > give_up:
                         raise DBAPIError("PRAGMA journal_mode=WAL", None, error) from error

@@ -115,7 +115,8 @@ class Draft:
     result: str = ""
     fence: Fence | None = None
     done: str = ""
-    """Id of the pending add that this commit completes; it leaves the queue in the same transaction."""
+    """Id of the pending add that this commit completes; it leaves the queue in the same transaction. Is it gone from
+    there, another worker completed it, and the commit is refused as LeaseLost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +274,8 @@ class Ledger(Protocol):
         ...
 
     def set_meta(self, name: str, value: str, *, expected: str | None = None, fence: Fence | None = None) -> bool:
-        """Set a named value; with ``expected`` only if it still has that value. Return whether it was set."""
+        """Set a named value; with ``expected`` only if it still has that value (``""``: or none yet). Return whether it
+        was set."""
         ...
 
     # -- leases (expiry is database time)

@@ -102,8 +102,8 @@ def open_ledger(url: str, *, lock_timeout: float = 60.0) -> SqlLedger:
     try:
         with store.read() as connection:
             identity = _identity(connection)
+        store.use_wal()
         if identity is None:
-            store.use_wal()
             with store.write() as connection:
                 identity = _create(connection, sqlite=store.sqlite)
         uuid, version = identity

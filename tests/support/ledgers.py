@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from sqlalchemy import Connection, create_engine
 
 from mindmem.core import ids
 from mindmem.core.ledger.port import Draft, HeadMove
@@ -21,7 +22,19 @@ from mindmem.core.ledger.sql import SqlLedger, open_ledger, sqlite_url
 from mindmem.core.records import Memory, Scope, Status
 from mindmem.core.tables.rows import memories_table
 
-__all__ = ["ANN", "BOB", "SERVER", "adding", "claim", "ledger", "ledger_url", "ledger_urls", "postgres_url", "revising"]
+__all__ = [
+    "ANN",
+    "BOB",
+    "SERVER",
+    "adding",
+    "beside",
+    "claim",
+    "ledger",
+    "ledger_url",
+    "ledger_urls",
+    "postgres_url",
+    "revising",
+]
 
 SERVER = os.environ.get("MINDMEM_TEST_POSTGRES", "").replace("postgresql+psycopg://", "postgresql://")
 """URL of the test server as psycopg takes it, empty where there is none."""
@@ -67,6 +80,17 @@ def ledger(ledger_url: str) -> Iterator[SqlLedger]:
     """Give a new, empty ledger."""
     with open_ledger(ledger_url) as opened:
         yield opened
+
+
+@contextmanager
+def beside(url: str) -> Iterator[Connection]:
+    """Give a transaction on the ledger's database, beside the ledger, to break or lock something; then commit it."""
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    try:
+        with engine.begin() as connection:
+            yield connection
+    finally:
+        engine.dispose()
 
 
 def claim(content: str, *, scope: Scope = ANN, revision: int = 1, status: Status = "active", name: str = "") -> Memory:

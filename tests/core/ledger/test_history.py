@@ -4,8 +4,8 @@ from dataclasses import replace
 from threading import Thread
 
 import pytest
-from sqlalchemy import create_engine, delete, update
-from support.ledgers import ANN, BOB, adding
+from sqlalchemy import delete, update
+from support.ledgers import ANN, BOB, adding, beside
 
 from mindmem.core.errors import Conflict, CorruptStore, LeaseLost, StaleGeneration
 from mindmem.core.ledger import history, schema
@@ -64,10 +64,8 @@ def test_reading_ends_where_the_log_ended_when_it_began(ledger: SqlLedger) -> No
 @pytest.mark.parametrize("missing", [1, 2, 3])
 def test_a_gap_is_a_corrupt_store_and_names_the_change(ledger: SqlLedger, ledger_url: str, missing: int) -> None:
     filled(ledger, 3)
-    engine = create_engine(ledger_url.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.begin() as connection:
+    with beside(ledger_url) as connection:
         connection.execute(delete(schema.changes).where(schema.changes.c.seq == missing))
-    engine.dispose()
     with pytest.raises(CorruptStore, match=f"lacks change {missing} "):
         list(ledger.read_log(0))
     with pytest.raises(CorruptStore, match=f"lacks change {missing} "):
@@ -76,10 +74,8 @@ def test_a_gap_is_a_corrupt_store_and_names_the_change(ledger: SqlLedger, ledger
 
 def test_bytes_that_are_no_rows_are_a_corrupt_store(ledger: SqlLedger, ledger_url: str) -> None:
     filled(ledger, 1)
-    engine = create_engine(ledger_url.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.begin() as connection:
+    with beside(ledger_url) as connection:
         connection.execute(update(schema.log).values(rows=b"torn"))
-    engine.dispose()
     with pytest.raises(CorruptStore, match="no Arrow stream"):
         list(ledger.read_log(0))
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import create_engine, update
+from sqlalchemy import update
 from support.forks import alone, together
-from support.ledgers import ANN, SERVER, adding, ledger_urls
+from support.ledgers import ANN, SERVER, adding, beside, ledger_urls
 
 from mindmem.core import failpoints
 from mindmem.core.errors import CorruptStore, InvalidInput, MindMemError, StoreBusy, StoreUnavailable
@@ -46,10 +46,8 @@ def test_eight_processes_open_a_new_ledger_at_once_and_it_is_one(ledger_url: str
 
 def test_a_ledger_of_a_newer_format_is_refused(ledger_url: str) -> None:
     opened(ledger_url)
-    engine = create_engine(ledger_url.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.begin() as connection:
+    with beside(ledger_url) as connection:
         connection.execute(update(schema.store).values(format=schema.FORMAT + 1))
-    engine.dispose()
     with pytest.raises(StoreUnavailable, match="has format 2, this MindMem knows 1: upgrade"):
         open_ledger(ledger_url)
 
@@ -226,12 +224,22 @@ def test_another_writers_lock_is_a_busy_store_after_the_timeout(tmp_path: Path) 
 @pytest.mark.parametrize("ledger_url", POSTGRES, indirect=True)
 def test_a_locked_partition_is_a_busy_store_after_the_timeout(ledger: SqlLedger, ledger_url: str) -> None:
     ledger.commit(adding("one"))
-    engine = create_engine(ledger_url.replace("postgresql://", "postgresql+psycopg://"))
-    with open_ledger(ledger_url, lock_timeout=0.1) as hasty, engine.begin() as other:
+    with open_ledger(ledger_url, lock_timeout=0.1) as hasty, beside(ledger_url) as other:
         other.exec_driver_sql("SELECT * FROM ledger_scopes FOR UPDATE")
         with pytest.raises(StoreBusy, match=r"for over 0\.1 s"):
             hasty.commit(adding("two"))
-    engine.dispose()
+
+
+def test_a_copy_of_a_ledger_is_a_ledger_with_write_ahead_log_again(tmp_path: Path) -> None:
+    committed(sqlite_url(tmp_path / "ledger.db"), "one")
+    original = sqlite3.connect(tmp_path / "ledger.db")
+    original.execute("VACUUM INTO ?", [str(tmp_path / "copy.db")])
+    original.close()
+    assert opened(f"sqlite:///file:{tmp_path}/copy.db?mode=ro&uri=true") == opened(sqlite_url(tmp_path / "ledger.db"))
+    assert committed(sqlite_url(tmp_path / "copy.db"), "two") == 2
+    copy = sqlite3.connect(tmp_path / "copy.db")
+    assert copy.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    copy.close()
 
 
 def test_the_file_is_durable_and_forgets_what_was_deleted(tmp_path: Path) -> None:
