@@ -6,16 +6,16 @@ from typing import Literal
 
 from mindmem.core import ids
 from mindmem.core.apply import Request, next_revision
-from mindmem.core.errors import Conflict, InvalidInput, LeaseTaken, NotFound, ScopeChanged, bounded
+from mindmem.core.errors import Conflict, InvalidInput, NotFound, ScopeChanged, bounded
 from mindmem.core.index.filters import All, Filter, Test
 from mindmem.core.records import Action, Change, Memory, Partition, Plan, Scope
 from mindmem.core.records.plan import ChangeKind
-from mindmem.core.retrieve import caught_up, get, scope_filter
-from mindmem.core.services import PROJECTIONS, Services
-from mindmem.core.tables.fold import FoldReport, fold
+from mindmem.core.retrieve import get, scope_filter
+from mindmem.core.services import Services
 from mindmem.core.undo import inverse, later_changes
+from mindmem.core.upkeep import caught_up
 
-__all__ = ["DELETED", "archive_expired", "delete", "delete_all", "fold_if_free", "fold_now", "undo", "update"]
+__all__ = ["DELETED", "archive_expired", "delete", "delete_all", "undo", "update"]
 
 DELETED = "deleted"
 """Flag of a memory that somebody took out, unlike one that a newer value superseded: ``as_of`` doesn't show it."""
@@ -120,26 +120,6 @@ def archive_expired(services: Services) -> int:
 
         expired += _commit(services, plan, "maintain").counts.get("archive", 0)
     return expired
-
-
-def fold_now(services: Services) -> FoldReport:
-    """Write the ledger's tail into the tables."""
-    return fold(
-        services.ledger,
-        services.tables,
-        owner=ids.random_id("fold"),
-        lease_seconds=services.settings.store.lease_seconds,
-        projections=PROJECTIONS,
-        keep_days=services.settings.store.keep_days,
-    )
-
-
-def fold_if_free(services: Services) -> FoldReport | None:
-    """Fold unless another process does so just now."""
-    try:
-        return fold_now(services)
-    except LeaseTaken:
-        return None
 
 
 def _undo_one(services: Services, change_id: str, actor: str) -> Change:

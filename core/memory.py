@@ -15,13 +15,14 @@ from mindmem.core.errors import InvalidInput, bounded
 from mindmem.core.ingest import pipeline, queue
 from mindmem.core.ingest.normalise import MessageInput
 from mindmem.core.ingest.request import AddRequest
-from mindmem.core.operate import MaintainReport, Status, maintain, rebuild_index, status, verify
+from mindmem.core.operate import MaintainReport, Status, maintain, status, verify
 from mindmem.core.records import Change, Message, Page, Receipt, Scope, SearchResult
 from mindmem.core.records import Memory as MemoryRecord
 from mindmem.core.services import Services, open_services
 from mindmem.core.settings import Settings
 from mindmem.core.tables.fold import FoldReport
 from mindmem.core.tables.verify import Finding
+from mindmem.core.upkeep import fold_if_free, fold_now, rebuild_index
 
 __all__ = ["AsyncMemory", "Memory"]
 
@@ -37,6 +38,7 @@ class Memory:
         project_id: project that all calls work in (default ``default`` or ``MINDMEM_PROJECT_ID``).
         settings: everything else; ``home`` and ``project_id`` override it.
         clock: source of the current time, for tests and replays.
+        any_index: open although the index holds vectors of another embedder, to build it anew with ``rebuild_index``.
         services: parts that are open already, instead of all the above.
 
     Raises:
@@ -59,6 +61,7 @@ class Memory:
         project_id: str | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
+        any_index: bool = False,
         services: Services | None = None,
     ) -> None:
         if services is None:
@@ -66,7 +69,7 @@ class Memory:
             if settings is not None:
                 given = {"home": Path(home).expanduser().absolute() if home else None, "project_id": project_id}
                 chosen = settings.model_copy(update={name: value for name, value in given.items() if value is not None})
-            services = open_services(chosen, clock=clock)
+            services = open_services(chosen, clock=clock, any_index=any_index)
         self.services = services
 
     # -- writing
@@ -396,7 +399,7 @@ class Memory:
 
     def fold(self) -> FoldReport:
         """Write the ledger's tail into the Parquet tables."""
-        return lifecycle.fold_now(self.services)
+        return fold_now(self.services)
 
     def maintain(self) -> MaintainReport:
         """Fold, compact, vacuum, sweep what has expired, and verify."""
@@ -405,7 +408,7 @@ class Memory:
     def rebuild_index(self, *, re_embed: bool = False) -> None:
         """Build a new index beside the old one from the tables, then swap; searches go on meanwhile.
 
-        ``re_embed`` computes all vectors again, after the embedder was changed.
+        ``re_embed`` computes all vectors again, after the embedder was changed; open with ``any_index`` for it.
         """
         rebuild_index(self.services, re_embed=re_embed)
 
@@ -428,7 +431,7 @@ class Memory:
     def close(self) -> None:
         """Fold (if the settings say so) and close; a second call does nothing."""
         if not self.services.closed and self.services.settings.store.fold_on_close:
-            lifecycle.fold_if_free(self.services)
+            fold_if_free(self.services)
         self.services.close()
 
     def __enter__(self) -> Self:

@@ -1,25 +1,19 @@
 """Operating a store: maintain, rebuild the index, status, verify."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mindmem.core import ids
-from mindmem.core.errors import InvalidInput
-from mindmem.core.index.documents import vector_key
-from mindmem.core.index.rebuild import rebuild
-from mindmem.core.ledger.port import Draft
-from mindmem.core.lifecycle import archive_expired, fold_if_free, fold_now
-from mindmem.core.records import Scope
+from mindmem.core.lifecycle import archive_expired
 from mindmem.core.services import Services
 from mindmem.core.tables.fold import FoldReport
 from mindmem.core.tables.maintain import MaintainReport as TablesReport
 from mindmem.core.tables.maintain import maintain as maintain_tables
-from mindmem.core.tables.reader import Stored
-from mindmem.core.tables.rows import vectors_table
 from mindmem.core.tables.verify import Finding
 from mindmem.core.tables.verify import verify as verify_store
+from mindmem.core.upkeep import caught_up, fold_now
 
-__all__ = ["MaintainReport", "Status", "maintain", "rebuild_index", "status", "verify"]
+__all__ = ["MaintainReport", "Status", "maintain", "status", "verify"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,50 +91,5 @@ def status(services: Services) -> Status:
 
 def verify(services: Services) -> list[Finding]:
     """Return where ledger, tables and index disagree."""
-    services.projector.catch_up(None)
+    caught_up(services)
     return verify_store(services.ledger, services.tables, services.projector.index)
-
-
-def rebuild_index(services: Services, *, re_embed: bool = False) -> str:
-    """Build a new index generation from the tables and swap it in; return its name.
-
-    Memories whose vectors by the embedder in use are not on record are embedded, and the vectors kept in the tables;
-    with ``re_embed`` an index of another embedder is replaced, too.
-
-    Raises:
-        LeaseTaken: another rebuild is at work.
-        InvalidInput: ``re_embed`` without an embedder.
-    """
-    embedder = services.embedder
-    if re_embed and embedder is None:
-        raise InvalidInput("There is no embedder to embed with: " + " ".join(services.notes), field="re_embed")
-    fold_if_free(services)
-    upto = services.ledger.last_seq()
-    identity = None if embedder is None else embedder.identity
-    stored = services.reader.documents(vector_key=vector_key, embedder=None if identity is None else str(identity))
-    return rebuild(services.projector, _embedded(services, stored), upto, embedder=identity)
-
-
-def _embedded(services: Services, batches: Iterator[list[Stored]]) -> Iterator[list[Stored]]:
-    """Fill in the vectors that are not on record, and put them there."""
-    for batch in batches:
-        missing = [memory for memory, _, embedding in batch if embedding is None]
-        if services.embedder is None or not missing:
-            yield batch
-            continue
-        made = services.applier.embed(missing)
-        for owner in sorted({memory.scope.partition for memory in missing}):
-            keys = sorted({vector_key(memory) for memory in missing if memory.scope.partition == owner})
-            rows = vectors_table(Scope(*owner), str(services.embedder.identity), keys, [made[key] for key in keys])
-            services.ledger.commit(
-                Draft(
-                    change_id=ids.change_id(),
-                    kind="evolve",
-                    scope=Scope(*owner),
-                    actor="rebuild_index",
-                    reason="vectors of the embedder in use",
-                    counts={"vectors": len(keys)},
-                    batches={"vectors": rows},
-                )
-            )
-        yield [(memory, created, embedding or made[vector_key(memory)]) for memory, created, embedding in batch]

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mindmem.core.errors import StoreUnavailable
-from mindmem.core.operate import rebuild_index
 from mindmem.core.services import open_services
 from mindmem.core.settings import Settings
+from mindmem.core.upkeep import rebuild_index
 
 __all__ = ["Recovered", "rebuild_ledger"]
 

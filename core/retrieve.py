@@ -10,10 +10,10 @@ from mindmem.core.records import Hit, Memory, Message, Page, Scope, SearchResult
 from mindmem.core.search.context import render
 from mindmem.core.search.run import LEXICAL_ONLY, SearchRequest, run_search
 from mindmem.core.services import Services
+from mindmem.core.upkeep import caught_up
 
 __all__ = [
     "Request",
-    "caught_up",
     "context",
     "evidence",
     "get",
@@ -40,11 +40,6 @@ class Request:
     known_at: datetime | None = None
     score_threshold: float | None = None
     evidence: bool = False
-
-
-def caught_up(services: Services) -> None:
-    """Bring the index up to the ledger's newest change."""
-    services.projector.catch_up(None)
 
 
 def search(services: Services, request: Request) -> SearchResult:

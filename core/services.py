@@ -55,8 +55,9 @@ def open_services(
     clock: Clock | None = None,
     embedder: Embedder | None = None,
     reasoner: Reasoner | None = None,
+    any_index: bool = False,
 ) -> Services:
-    """Open or create the store that ``settings`` name.
+    """Open or create the store that ``settings`` name; ``any_index`` also opens an index of another embedder.
 
     Raises:
         StoreUnavailable: a folder can't be made or written, or the store is of a newer version.
@@ -81,7 +82,7 @@ def open_services(
         projector = Projector(
             ledger,
             home / "index",
-            identity=None if embedder is None else embedder.identity,
+            identity=None if embedder is None or any_index else embedder.identity,
             cache_bytes=settings.store.cache_bytes,
         )
     except BaseException:
