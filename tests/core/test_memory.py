@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.stores import open_store
 
-from mindmem.core.errors import Conflict, InvalidInput, NotFound
+from mindmem.core.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound
 from mindmem.core.memory import AsyncMemory, Memory
 from mindmem.core.reason.port import Failed
 from mindmem.core.services import rules_reasoner
@@ -323,3 +323,30 @@ def test_the_async_twin_does_the_same_from_several_tasks(home: Path) -> None:
         return page.total or 0, bool(found.hits)
 
     assert asyncio.run(main()) == (8, True)
+
+
+def test_a_lost_index_is_built_anew_from_the_tables(memory: Memory, home: Path) -> None:
+    memory.add("I play the cello.", user_id="ann")
+    memory.fold()
+    memory.close()
+    for file in (home / "index").iterdir():
+        file.unlink()
+    again = open_store(home)
+    assert [hit.memory.value for hit in again.search("cello", user_id="ann").hits] == ["the cello"]
+    assert again.verify() == ()
+    again.close()
+
+
+def test_another_embedder_is_refused_until_everything_is_embedded_again(memory: Memory, home: Path) -> None:
+    memory.add("I play the cello.", user_id="ann")
+    memory.close()
+    with pytest.raises(EmbedderMismatch, match="rebuild-index --re-embed"):
+        open_store(home, version="2")
+    replacing = open_store(home, version="2", any_index=True)
+    replacing.rebuild_index(re_embed=True)
+    replacing.close()
+    again = open_store(home, version="2")
+    [hit] = again.search("cello", user_id="ann").hits
+    assert hit.explanation["dense"] > 0
+    assert again.verify() == ()
+    again.close()

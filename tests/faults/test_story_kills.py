@@ -1,5 +1,6 @@
 """A store that was killed anywhere is, after the next run, the store that was never killed."""
 
+import asyncio
 import os
 import random
 import signal
@@ -11,12 +12,24 @@ from support.forks import KILLED, alone, outcome, start
 from support.stores import Contents, contents, run_story
 
 from mindmem.core import failpoints
+from mindmem.core.reason.port import Envelope
+from mindmem.core.reason.rules.extract import RulesExtractor
+from mindmem.core.records import Message, Scope, Window
 
 pytestmark = pytest.mark.faults
 
 POINTS = [name for name in failpoints.FAILPOINTS if name != "ingest.file_done"]
 """Files are read by the inbox, whose own tests kill it."""
 RANDOM_KILLS = 5
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _warm() -> None:
+    """Let the forked children find the rules' patterns compiled."""
+    scope = Scope.of("ann")
+    said = Message("m", scope, 0, "user", "Ann", "I live in Oslo. 我住在上海。", None, "UTC", "a")
+    envelope = Envelope(scope=scope, window=Window(0, (said,), (), (), 9), timezone="UTC")
+    asyncio.run(RulesExtractor().extract([envelope]))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,8 @@ __all__ = ["WordEmbedder"]
 class WordEmbedder:
     """Each word has a fixed random direction; a text is the sum of its words'. Texts that share words are similar."""
 
-    identity = EmbedderIdentity("words", "1", 32, 16)
+    def __init__(self, version: str = "1") -> None:
+        self.identity = EmbedderIdentity("words", version, 32, 16)
 
     def embed(self, texts: Sequence[str], kind: Literal["document", "query"] = "document") -> list[Embedding]:
         """Return one embedding a text."""

@@ -20,10 +20,11 @@ STAMPS = ("recorded_at", "run_id", "seq", "change_id")
 """Columns in which two runs of the same story may differ."""
 
 
-def open_store(home: Path, ledger_url: str = "") -> Memory:
+def open_store(home: Path, ledger_url: str = "", *, version: str = "1", any_index: bool = False) -> Memory:
     """Open a store with a real ledger, tables and index, a small embedder, and a clock that stands still."""
     settings = Settings.load({}, home=home, embedder="none", store={"ledger_url": ledger_url, "fold_on_close": False})
-    return Memory(services=open_services(settings, clock=FixedClock(NOW), embedder=WordEmbedder()))
+    embedder = WordEmbedder(version)
+    return Memory(services=open_services(settings, clock=FixedClock(NOW), embedder=embedder, any_index=any_index))
 
 
 def _say(number: int, user: str, *contents: str) -> Callable[[Memory], object]:
