@@ -7,7 +7,6 @@ because delta-rs never calls fsync. Object stores acknowledge only what is durab
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -24,37 +23,16 @@ from mindmem.core.clock import SystemClock
 from mindmem.core.errors import CorruptStore, StoreBusy, StoreUnavailable, bounded
 from mindmem.core.tables import durable
 from mindmem.core.tables.contracts import CONTRACTS, TABLES
-from mindmem.core.tables.layout import KEYS, arrange, statistics, statistics_columns, write_parquet
+from mindmem.core.tables.files import DataFile, mergeable
+from mindmem.core.tables.layout import arrange, statistics, statistics_columns, write_parquet
 from mindmem.core.tables.port import Where
 
 __all__ = ["DeltaTables"]
 
 _ATTEMPTS: Final = 5
 _KEPT_VERSIONS: Final = 3
-_TIERS: Final = (1 << 20, 8 << 20, 64 << 20)
-"""Upper sizes in bytes of the tiers; files of the last size and above are never merged again."""
-_TIER_FILES: Final = 8
-"""A tier is merged when it holds so many files: each row is rewritten about once a tier."""
 # Old log entries are dropped by vacuum, after the newest checkpoint was made durable.
 _HOOKS: Final = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """One data file of a version: its path below the table, bytes, highest seq, and bounds by id column."""
-
-    path: str
-    size: int
-    last_seq: int
-    bounds: Mapping[str, tuple[str, str]]
-
-    def may_hold(self, where: Where) -> bool:
-        """Return False only when no row of the file can fit ``where``."""
-        return all(
-            any(self.bounds[name][0] <= value <= self.bounds[name][1] for value in values)
-            for name, values in where.items()
-            if name in self.bounds
-        )
 
 
 class DeltaTables:
@@ -70,7 +48,7 @@ class DeltaTables:
             self._folder = Path(unquote(urlsplit(text).path))
         self._uri = str(self._folder) if self._folder else text.rstrip("/")
         self._opened: dict[str, DeltaTable] = {}
-        self._files: dict[tuple[str, int], tuple[_File, ...]] = {}
+        self._files: dict[tuple[str, int], tuple[DataFile, ...]] = {}
 
     @property
     def uri(self) -> str:
@@ -155,12 +133,12 @@ class DeltaTables:
         """Merge small files of like size into larger sorted ones; return how many files went away."""
         gone = 0
         with self._storage(table):
-            while group := _mergeable(self._files_of(table, self.version(table))):
+            while group := mergeable(self._files_of(table, self.version(table))):
                 delta = self._open(table)
                 if delta is None:
                     break
-                rows = self._read(table, group).collect().to_arrow(compat_level=pl.CompatLevel.oldest())
-                add = self._write(table, arrange(table, rows), data_change=False)
+                rows = arrange(table, _arrow(self._read(table, group)))
+                add = self._write(table, rows, data_change=False)
                 self._commit(delta, [add, *_removals(group, data_change=False)])
                 gone += len(group) - 1
         return gone
@@ -182,38 +160,41 @@ class DeltaTables:
 
     def discard_after(self, table: str, seq: int) -> int:
         """Take out the rows with a higher seq, left by a fold that never ended; return how many."""
+        gone = 0
         with self._storage(table):
-            delta = self._open(table)
-            if delta is None:
-                return 0
-            newest = delta.version()
-            result = delta.delete(f"seq > {int(seq)}", post_commithook_properties=_HOOKS)
-            if self._folder is not None:
-                for file in self._files_of(table, delta.version()):
-                    durable.sync_file(self._folder / table / file.path)
-            self.sync(table, after=newest)
-        return int(result.get("num_deleted_rows") or 0)
+            before = self.version(table)
+            for file in self._files_of(table, before):
+                delta = self._open(table)
+                if delta is None or file.last_seq <= seq:
+                    continue
+                rows = arrange(table, _arrow(self._read(table, [file])))
+                kept = rows.filter(pa.compute.less_equal(rows.column("seq"), seq))
+                adds = [self._write(table, kept, data_change=True)] if kept.num_rows else []
+                self._commit(delta, [*adds, *_removals([file], data_change=True)])
+                gone += rows.num_rows - kept.num_rows
+            if gone:
+                self.sync(table, after=before)
+        return gone
 
     # -- below: one table's files and log
 
     def _open(self, table: str) -> DeltaTable | None:
         """Return the table at its newest version, None if it doesn't exist; the open table is kept and moved on."""
-        delta = self._opened.get(table)
-        if delta is None or not self._moved_on(table, delta):
-            delta = self._open_at(table, None)
+        with self._storage(table):
+            delta = self._opened.pop(table, None)
+            if delta is None or not self._moved_on(table, delta):
+                delta = self._open_at(table, None)
             if delta is not None:
                 self._opened[table] = delta
-            else:
-                self._opened.pop(table, None)
         return delta
 
     def _moved_on(self, table: str, delta: DeltaTable) -> bool:
         """Bring an open table up to date; False if it has to be opened anew."""
         if self._folder is not None:
-            entry = f"{self._folder / table}/_delta_log/{{:020}}.json"
-            if not Path(entry.format(delta.version())).exists():
+            log, version = self._folder / table / "_delta_log", delta.version()
+            if not (log / f"{version:020}.json").exists():
                 return False
-            if not Path(entry.format(delta.version() + 1)).exists():
+            if not (log / f"{version + 1:020}.json").exists():
                 return True
         delta.update_incremental()
         return True
@@ -225,8 +206,6 @@ class DeltaTables:
             return DeltaTable(self.location(table), version=version, storage_options=self._options or None)
         except TableNotFoundError:
             return None
-        except (DeltaError, OSError) as error:
-            raise StoreUnavailable(self._trouble(table, error)) from error
 
     def _create(self, table: str) -> DeltaTable:
         if self._folder is not None:
@@ -263,7 +242,7 @@ class DeltaTables:
         delta.update_incremental()
         return delta.version()
 
-    def _files_of(self, table: str, version: int) -> tuple[_File, ...]:
+    def _files_of(self, table: str, version: int) -> tuple[DataFile, ...]:
         if version < 0:
             return ()
         known = self._files.get((table, version))
@@ -274,15 +253,13 @@ class DeltaTables:
             if delta is None:
                 raise CorruptStore(f"Table {table!r} at {self.location(table)!r} has no version {version}.")
             rows = pa.table(delta.get_add_actions(flatten=True)).to_pylist()
-            known = tuple(
-                _File(unquote(row["path"]), row["size_bytes"], row["max.seq"], _bounds(table, row)) for row in rows
-            )
+            known = tuple(DataFile.of(table, row) for row in rows)
             for old in sorted(key for key in self._files if key[0] == table)[: -_KEPT_VERSIONS + 1]:
                 self._files.pop(old, None)
             self._files[table, version] = known
         return known
 
-    def _read(self, table: str, files: Sequence[_File]) -> pl.LazyFrame:
+    def _read(self, table: str, files: Sequence[DataFile]) -> pl.LazyFrame:
         empty = pl.from_arrow(CONTRACTS[table].empty_table())
         assert isinstance(empty, pl.DataFrame)
         if not files:
@@ -306,31 +283,14 @@ class DeltaTables:
         )
 
 
+def _arrow(rows: pl.LazyFrame) -> pa.Table:
+    return rows.collect().to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
 def _now() -> int:
     """Return milliseconds since 1970 for Delta's own bookkeeping; no record depends on it."""
     return int(SystemClock().now().timestamp() * 1000)
 
 
-def _bounds(table: str, row: Mapping[str, object]) -> dict[str, tuple[str, str]]:
-    names = ("project_id", "user_id", "session_id", KEYS[table])
-    found = {name: (row.get(f"min.{name}"), row.get(f"max.{name}")) for name in names}
-    return {name: (low, high) for name, (low, high) in found.items() if isinstance(low, str) and isinstance(high, str)}
-
-
-def _mergeable(files: Sequence[_File]) -> list[_File]:
-    """Return the files of the lowest tier that is full, oldest paths first; at most one largest file's worth."""
-    floor = 0
-    for ceiling in _TIERS:
-        tier = sorted((file for file in files if floor <= file.size < ceiling), key=lambda file: (file.size, file.path))
-        floor = ceiling
-        if len(tier) >= _TIER_FILES:
-            group: list[_File] = []
-            while tier and sum(file.size for file in group) + tier[0].size <= _TIERS[-1]:
-                group.append(tier.pop(0))
-            if len(group) > 1:
-                return group
-    return []
-
-
-def _removals(files: Sequence[_File], *, data_change: bool) -> list[RemoveAction]:
+def _removals(files: Sequence[DataFile], *, data_change: bool) -> list[RemoveAction]:
     return [RemoveAction(file.path, data_change, _now(), file.size, {}) for file in files]

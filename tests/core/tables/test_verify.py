@@ -1,17 +1,21 @@
 """Verify: agreement is an empty list, and each kind of disagreement is named."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from support.changes import draft, memory, message, revise, say
 
+from mindmem.core.index.documents import document, vector_key
+from mindmem.core.index.embedded.index import EmbeddedIndex
 from mindmem.core.ledger.port import Head
 from mindmem.core.ledger.sql import SqlLedger, open_ledger
 from mindmem.core.records import Change, Scope
 from mindmem.core.tables.contracts import CONTRACTS, conform
 from mindmem.core.tables.delta import DeltaTables
 from mindmem.core.tables.fold import fold
+from mindmem.core.tables.reader import Reader
 from mindmem.core.tables.restore import restore_ledger
 from mindmem.core.tables.verify import verify
 
@@ -129,3 +133,51 @@ def test_findings_hold_no_content(ledger: SqlLedger, tables: DeltaTables) -> Non
     again(tables, "memories")
     assert not any("secret" in str(finding) for finding in verify(ledger, tables))
     assert pa.types.is_string(CONTRACTS["memories"].field("content").type)
+
+
+@pytest.fixture
+def index(filled: SqlLedger, tables: DeltaTables, tmp_path: Path) -> Iterator[EmbeddedIndex]:
+    """An index that holds what the store holds."""
+    opened = EmbeddedIndex(tmp_path / "index.db", "g1", create=True)
+    for batch in Reader(filled, tables).documents(vector_key=vector_key):
+        opened.apply([document(made, created) for made, created, _ in batch], watermark=filled.last_seq())
+    yield opened
+    opened.close()
+
+
+def test_an_index_that_holds_the_same_agrees(filled: SqlLedger, tables: DeltaTables, index: EmbeddedIndex) -> None:
+    assert verify(filled, tables, index) == []
+
+
+def test_an_index_that_lags_is_compared_up_to_its_watermark(
+    filled: SqlLedger, tables: DeltaTables, index: EmbeddedIndex
+) -> None:
+    say(filled, "ann", 9, "not projected yet")
+    revise(filled, Reader(filled, tables).memories("default")[0], confidence=0.5)
+    assert verify(filled, tables, index) == []
+
+
+def test_a_memory_that_the_index_lost_or_holds_at_another_revision_is_named(
+    filled: SqlLedger, tables: DeltaTables, index: EmbeddedIndex
+) -> None:
+    change, lost = say(filled, "ann", 9, "lost")
+    old = Reader(filled, tables).memories("default", ids=[lost.memory_id])[0]
+    revise(filled, lost, status="archived")
+    index.apply([], watermark=change.seq + 1)
+    found = verify(filled, tables, index)
+    assert [str(one) for one in found] == [
+        f"index: {lost.memory_id}: is missing",
+        "index: user 'ann' of project 'default': counts 2 memories, the tables hold 3",
+    ]
+    index.apply([document(old, change.recorded_at)], watermark=change.seq + 1)
+    assert [str(one) for one in verify(filled, tables, index)] == [
+        f"index: {lost.memory_id}: holds revision 1 (active)"
+    ]
+
+
+def test_an_index_that_is_ahead_of_the_log_is_named(
+    filled: SqlLedger, tables: DeltaTables, index: EmbeddedIndex
+) -> None:
+    index.apply([], watermark=99)
+    (finding,) = verify(filled, tables, index)
+    assert (finding.area, finding.subject) == ("index", "watermark 99")
