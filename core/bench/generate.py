@@ -85,9 +85,9 @@ class Generator:
         words = self._words[np.searchsorted(self._ranks, self._random.random(6))]
         return f"What did {self._random.choice(_NAMES)} say about {' '.join(words)}?"
 
-    def pick(self, below: int) -> int:
-        """Return a number from 0 to ``below`` - 1."""
-        return int(self._random.integers(0, below))
+    def some(self, most: int, below: int) -> list[int]:
+        """Return up to ``most`` different numbers from 0 to ``below`` - 1."""
+        return [int(number) for number in self._random.permutation(below)[:most]]
 
     def memory(self, scope: Scope) -> Memory:
         """Return a memory as an ingest would have written it; its source is a message that doesn't exist."""

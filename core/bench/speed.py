@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
@@ -58,21 +58,24 @@ FULL: Final = SpeedPlan(
 )
 
 
-def plan(sizes: str | None, *, full: bool) -> SpeedPlan:
-    """Return the quick or the full plan, or the quick one with the sizes of one user given as ``1000,5000``.
+def plan(sizes: str | None, *, full: bool, messages: int | None = None) -> SpeedPlan:
+    """Return the quick or the full plan; ``sizes`` (as in ``1000,5000``) replaces its sizes, ``messages`` its ingest.
 
     Raises:
         InvalidInput: a size is not a positive number.
     """
+    chosen = FULL if full else SpeedPlan()
+    if messages is not None:
+        chosen = replace(chosen, messages=messages)
     if sizes is None:
-        return FULL if full else SpeedPlan()
+        return chosen
     try:
         numbers = tuple(int(size) for size in sizes.split(","))
     except ValueError as error:
         raise InvalidInput(f"--sizes expects numbers such as 1000,10000, got {bounded(sizes)}.") from error
     if min(numbers) < 1:
         raise InvalidInput(f"--sizes expects numbers of at least 1, got {bounded(sizes)}.")
-    return SpeedPlan(user_sizes=numbers, total_sizes=FULL.total_sizes if full else ())
+    return replace(chosen, user_sizes=numbers, total_sizes=())
 
 
 def _unwatched(*_: object) -> None:
@@ -210,7 +213,7 @@ def _many_users(home: Path, size: int, chosen: SpeedPlan, generator: Generator, 
             index.apply(documents, watermark=number + 1)
             watch(f"{size:,} memories of {users:,} users", number + 1, users)
         fill_s = monotonic() - begun
-        chosen_users = [f"u{generator.pick(users)}" for _ in range(20)]
+        chosen_users = [f"u{number}" for number in generator.some(20, users)]
         times = _index_times(memory, chosen_users, chosen.queries, generator)
         disk = _disk(home)
     row = {"part": "search_all", "memories": users * _PER_USER, "users": users, "fill_s": round(fill_s, 2)}
