@@ -1,25 +1,22 @@
 """The index in use: the generation that the ledger names, reopened when another one has taken its place."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Literal, Protocol, TypeVar
 
 from mindmem.core.embed.port import EmbedderIdentity
-from mindmem.core.errors import LeaseTaken, StaleGeneration, StoreUnavailable
+from mindmem.core.errors import StaleGeneration, StoreUnavailable
 from mindmem.core.ids import random_id
 from mindmem.core.index.filters import Filter
 from mindmem.core.index.port import Document, People, Query, Scan, Scored, SearchIndex
-from mindmem.core.ledger.port import Lease, Ledger
+from mindmem.core.ledger.port import Ledger
 from mindmem.core.records import Memory, Partition
 
-__all__ = ["GENERATION", "LEASE", "CurrentIndex", "Generations", "index_lease"]
+__all__ = ["GENERATION", "CurrentIndex", "Generations"]
 
 GENERATION: Final = "index_generation"
 """Name of the ledger's value that names the generation in use."""
-LEASE: Final = "index"
-"""The lease under which a generation is made or replaced."""
 _ATTEMPTS: Final = 5
 
 Result = TypeVar("Result")
@@ -58,29 +55,6 @@ class Generations(Protocol):
     def embedder(self) -> EmbedderIdentity | None:
         """Return the embedder in use, None when there is none at hand."""
         ...
-
-
-@contextmanager
-def index_lease(ledger: Ledger, *, seconds: float = 60.0, patience: float = 120.0) -> Iterator[Lease]:
-    """Hold the lease on making and replacing generations, waiting up to ``patience`` seconds for its holder.
-
-    Raises:
-        LeaseTaken: it was held for longer than that.
-    """
-    owner, waited, pause = random_id("index"), 0.0, 0.02
-    while True:
-        try:
-            lease = ledger.acquire(LEASE, owner, seconds)
-            break
-        except LeaseTaken:
-            if waited >= patience:
-                raise
-            time.sleep(pause)
-            waited, pause = waited + pause, min(pause * 1.5, 0.5)
-    try:
-        yield lease
-    finally:
-        ledger.release(lease)
 
 
 class CurrentIndex:
@@ -140,6 +114,11 @@ class CurrentIndex:
         if unused:
             left.close()
         return True
+
+    def follow(self) -> None:
+        """Open the generation that the ledger names, if it isn't the one in use."""
+        with self.use() as index:
+            self.reopen(index)
 
     def apply(self, documents: Sequence[Document], *, watermark: int) -> None:
         """Write documents and watermark; only the projector does, which knows the generation's own watermark."""
@@ -205,19 +184,20 @@ class CurrentIndex:
                     lost = not self._generations.exists(name)
                     if not lost:
                         raise
-            if self._named() == name:  # else it was replaced and swept between the two looks
-                with index_lease(self._ledger) as lease:
-                    if self._named() == name:
-                        return self._first(lease, name)
+            # The one whose name the ledger takes has made the first generation; the others open it.
+            if self._named() == name and (made := self._made(name)) is not None:
+                return made
         raise StoreUnavailable(f"The index was replaced {_ATTEMPTS} times while it was opened; try again.")
 
     def _named(self) -> str:
         return self._ledger.get_meta(GENERATION) or ""
 
-    def _first(self, lease: Lease, lost: str) -> SearchIndex:
-        """Make an empty generation where there is none, or its file was lost; the log fills it, or asks for a
-        rebuild."""
+    def _made(self, lost: str) -> SearchIndex | None:
+        """Make an empty generation where there is none, or its file was lost; the log fills it, or asks for a rebuild.
+        None if somebody else was first."""
         name = random_id("gen")
         index = self._generations.create(name, self._generations.embedder)
-        self._ledger.set_meta(GENERATION, name, expected=lost, fence=lease.fence)
-        return index
+        if self._ledger.set_meta(GENERATION, name, expected=lost):
+            return index
+        index.close()
+        return None

@@ -2,17 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Final
 
 from mindmem.core import failpoints
 from mindmem.core.embed.port import EmbedderIdentity, Embedding
-from mindmem.core.errors import Conflict
+from mindmem.core.errors import Conflict, InvalidInput
 from mindmem.core.ids import random_id
-from mindmem.core.index.current import GENERATION, index_lease
+from mindmem.core.index.current import GENERATION
 from mindmem.core.index.documents import document
+from mindmem.core.index.port import SearchIndex
 from mindmem.core.index.projector import WATERMARK, Projector, project
 from mindmem.core.records import Memory
 
 __all__ = ["Built", "rebuild"]
+
+_ATTEMPTS: Final = 5
 
 Built = tuple[Memory, datetime, Embedding | None]
 """A memory at its newest revision, when its first one was recorded, and its embedding."""
@@ -24,9 +28,8 @@ def rebuild(
     upto_seq: int,
     *,
     embedder: EmbedderIdentity | None = None,
-    lease_seconds: float = 120.0,
 ) -> str:
-    """Build a new generation from all memories as of ``upto_seq`` (or later), put it in the place of the one in use,
+    """Build a new generation from all memories as of ``upto_seq`` or later, put it in the place of the one in use,
     and return its name.
 
     ``embedder`` is whose embeddings the documents bring; None keeps that of the generation in use. The projector may
@@ -34,36 +37,49 @@ def rebuild(
 
     Searches and adds go on meanwhile. At the end the old generation's writers are kept out while the last changes are
     read and the ledger is made to name the new one, so that no change is missed; whoever still uses the old one is
-    sent on. A rebuild that dies leaves the old generation in use, and a file that the next opening deletes.
+    sent on. A rebuild that dies leaves the old generation in use, and a file that the next
+    opening deletes. Of two rebuilds at once the later swap stays.
 
     Raises:
-        LeaseTaken: another rebuild is at work.
-        LeaseLost: a batch took longer than ``lease_seconds``.
+        InvalidInput: the projector was opened with another embedder than ``embedder``.
+        StoreBusy: the old generation's writers held it for longer than the lock's timeout.
         StaleGeneration: the log was pruned beyond ``upto_seq`` meanwhile; start again from a newer snapshot.
     """
     ledger, generations = projector.ledger, projector.generations
-    with index_lease(ledger, seconds=lease_seconds) as lease:
-        old = ledger.get_meta(GENERATION) or ""
-        name = random_id("gen")
-        index = generations.create(name, embedder or projector.index.embedder)
-        try:
-            failpoints.reach("rebuild.begun")
-            for batch in documents:
-                index.apply([document(*built) for built in batch], watermark=0)
-                lease = ledger.renew(lease, lease_seconds)
-            index.apply([], watermark=upto_seq)
-            failpoints.reach("rebuild.filled")
-            project(ledger, index)
-            failpoints.reach("rebuild.caught_up")
-            lease = ledger.renew(lease, lease_seconds)
-            with generations.hand_over(old, name):
-                reached = project(ledger, index)
-                if not ledger.set_meta(GENERATION, name, expected=old, fence=lease.fence):
-                    raise Conflict("Another generation of the index was named meanwhile; rebuild again.")
-                failpoints.reach("rebuild.swapped")
-            ledger.set_watermark(WATERMARK, reached)
-        finally:
-            index.close()
-        generations.sweep(name)
-        failpoints.reach("rebuild.cleaned")
+    identity = embedder or projector.index.embedder
+    if generations.embedder not in (None, identity):
+        raise InvalidInput(
+            f"The documents bring vectors of {identity}, but the projector was opened for {generations.embedder}.",
+            field="embedder",
+        )
+    name = random_id("gen")
+    index = generations.create(name, identity)
+    try:
+        failpoints.reach("rebuild.begun")
+        for batch in documents:
+            index.apply([document(*built) for built in batch], watermark=0)
+        index.apply([], watermark=upto_seq)
+        failpoints.reach("rebuild.filled")
+        project(ledger, index)
+        failpoints.reach("rebuild.caught_up")
+        reached = _swap(projector, index)
+        ledger.set_watermark(WATERMARK, reached)
+    finally:
+        index.close()
+    projector.index.follow()
+    generations.sweep(name)
+    failpoints.reach("rebuild.cleaned")
     return name
+
+
+def _swap(projector: Projector, index: SearchIndex) -> int:
+    """Make the ledger name this generation, and return how far it reaches."""
+    ledger, generations = projector.ledger, projector.generations
+    for _ in range(_ATTEMPTS):
+        old = ledger.get_meta(GENERATION) or ""
+        with generations.hand_over(old, index.generation):
+            reached = project(ledger, index)
+            if ledger.set_meta(GENERATION, index.generation, expected=old):
+                failpoints.reach("rebuild.swapped")
+                return reached
+    raise Conflict(f"Other rebuilds replaced the index {_ATTEMPTS} times at the moment of the swap; try again later.")

@@ -61,6 +61,8 @@ class EmbeddedGenerations:
         index = self._opened(name)
         try:
             index.expect(self._embedder)
+            if index.successor and not self.exists(index.successor) and self._current() == name:
+                index.forget_successor()
         except BaseException:
             index.close()
             raise

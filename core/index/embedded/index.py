@@ -202,10 +202,14 @@ class EmbeddedIndex:
         with self._store.writing():
             yield
 
+    @property
+    def successor(self) -> str:
+        """Return the successor that was announced, empty if none was."""
+        return self._store.meta("successor") or ""
+
     def forget_successor(self) -> None:
         """Take back an announcement whose rebuild died."""
-        if self._store.meta("successor"):
-            self._store.set_meta("successor", "")
+        self._store.set_meta("successor", "")
 
     def _ranked(self, query: Query, way: Way) -> list[Scored]:
         prepared = prepare(query, way, self._embedder)
