@@ -1,4 +1,4 @@
-"""A projection or a rebuild that is killed at any of its points is completed by the next run, nothing lost or doubled."""
+"""A projection or a rebuild that was killed at any of its points is completed by the next run."""
 
 import os
 import signal

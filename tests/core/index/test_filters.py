@@ -112,9 +112,9 @@ def test_joining_skips_what_is_none() -> None:
 
 
 VALUES = st.sampled_from(["", "a", "b", "A", "ä", "a b", "*"])
-ANYTHING = st.one_of(
-    VALUES, st.booleans(), st.integers(0, 2), st.sampled_from([0.0, 1.0, 1.5]), st.none(), st.lists(VALUES)
-)
+SCALARS = st.one_of(VALUES, st.booleans(), st.integers(0, 2), st.sampled_from([0.0, 1.0, 1.5]))
+ANYTHING = st.one_of(SCALARS, st.none(), st.lists(VALUES))
+HOURS = st.integers(-3, 3).map(lambda hours: BEGAN + timedelta(hours=hours))
 TIMES = st.one_of(st.none(), HOURS)
 MEMORIES = st.fixed_dictionaries(
     {
@@ -128,13 +128,13 @@ MEMORIES = st.fixed_dictionaries(
 INSTANTS = HOURS.map(datetime.isoformat)
 COMPARISONS = st.dictionaries(st.sampled_from(["gt", "gte", "lt", "lte"]), INSTANTS, min_size=1)
 KEYWORDS = [name for name in KEYWORD_FIELDS if name != "memory_id"]
-_WORDS = st.one_of(
+OPERATIONS = st.one_of(
     VALUES,
     st.dictionaries(st.sampled_from(["eq", "ne"]), VALUES, min_size=1),
     st.dictionaries(st.sampled_from(["in", "nin"]), st.lists(VALUES, max_size=3), min_size=1),
 )
 LEAVES = st.one_of(
-    st.dictionaries(st.sampled_from(KEYWORDS), _WORDS, min_size=1, max_size=2),
+    st.dictionaries(st.sampled_from(KEYWORDS), OPERATIONS, min_size=1, max_size=2),
     st.dictionaries(
         st.sampled_from(["metadata.k", "metadata.n", "metadata.x.y", "metadata.absent"]),
         st.one_of(
@@ -167,11 +167,9 @@ FILTERS = st.recursive(
 def test_the_index_agrees_with_the_reference(rows: list[dict[str, Any]], filters: list[dict[str, Any]]) -> None:
     documents = []
     for place, row in enumerate(rows):
-        scope = Scope("default", "ann", row["app_id"], row["agent_id"], row["session_id"])
-        fields = {
-            name: value for name, value in row.items() if name not in ("app_id", "agent_id", "session_id", "content")
-        }
-        documents.append(make(content, name=str(place), scope=scope, embedded=False, **fields))
+        app, agent, session, content = (row.pop(name) for name in ("app_id", "agent_id", "session_id", "content"))
+        scope = Scope("default", "ann", app, agent, session)
+        documents.append(make(content, name=str(place), scope=scope, embedded=False, **row))
     with TemporaryDirectory() as folder:
         index = EmbeddedIndex(Path(folder) / "i.sqlite", "i", create=True)
         index.apply(documents, watermark=1)
