@@ -55,6 +55,9 @@ _CHINESE_NAME: Final = re.compile(
     r"|(?:住在|去|到|来自|叫|姓|给|跟|和|与|在)[\u4e00-\u9fff]{2}"
 )
 
+_STEMMED: Final = tuple((stem(one), stem(other)) for one, other in english.OPPOSITES)
+_DENYING: Final = ("un", "dis", "in", "im", "ir", "il", "non", "mis")
+
 
 @dataclass(frozen=True, slots=True)
 class _Features:
@@ -200,10 +203,6 @@ def _opposed(a: _Features, b: _Features) -> bool:
 
 def _holds(a: _Features, word: str, b: _Features) -> bool:
     return word in a.text and word not in b.text
-
-
-_STEMMED: Final = tuple((stem(one), stem(other)) for one, other in english.OPPOSITES)
-_DENYING: Final = ("un", "dis", "in", "im", "ir", "il", "non", "mis")
 
 
 def _names(text: str) -> Iterable[str]:

@@ -47,6 +47,10 @@ _BESIDE: Final = re.compile(
 """Words that put a value beside the one before."""
 _LONG: Final = 2_000
 """Longer contents (source text kept whole) are compared by their hash alone."""
+_JOINING: Final = frozenset(
+    stem(word) for word in "in at on with for from near since because about called named by and".split()
+)
+"""Words with which a sentence goes on to say more of the same."""
 _SHARED: Final = 0.3
 """Least share of common words at which two memories of one subject are linked."""
 _MAX_RELATED: Final = 3
@@ -221,11 +225,6 @@ def _continues(content: str, known: tuple[str, ...]) -> bool:
     """Whether what follows the known words adds to them (a preposition, a comma) rather than making another noun."""
     rest = content_words(content)[len(known) :]
     return bool(rest) and rest[0] in _JOINING
-
-
-_JOINING: Final = frozenset(
-    stem(word) for word in "in at on with for from near since because about called named by and".split()
-)
 
 
 # -- words
