@@ -11,6 +11,7 @@ __all__ = [
     "NOT_NEGATION",
     "NUMERALS",
     "OPPOSITES",
+    "STANCES",
     "UNITS",
     "numeral",
 ]
@@ -33,6 +34,9 @@ OPPOSITES: Final = tuple(
         " 添加/删除 安装/卸载 公开/私有 必须/可选 最大/最小 记得/忘记 男/女 东/西 南/北"
     ).split()
 )
+
+STANCES: Final = tuple("喜欢 喜爱 讨厌 爱 恨 允许 可以 禁止 同意 反对 拒绝 接受 支持 启用 禁用".split())
+"""Words by which somebody is for or against something."""
 
 NUMERALS: Final = dict(zip("零〇一二两三四五六七八九", (0, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9), strict=True))
 _SCALES: Final = {"十": 10, "百": 100, "千": 1_000}

@@ -11,6 +11,7 @@ __all__ = [
     "OPPOSITES",
     "PLAIN_STARTS",
     "SCALES",
+    "STANCES",
     "TEMPORAL",
     "UNITS",
     "WEEKDAYS",
@@ -42,6 +43,13 @@ OPPOSITES: Final = tuple(
     ).split()
 )
 """Pairs of which one word replaces the other only with another meaning."""
+
+STANCES: Final = frozenset(
+    "love like enjoy adore prefer hate dislike avoid detest despise loathe allow permit forbid prohibit ban deny accept"
+    " approve reject refuse decline enable disable enabled disabled trust distrust agree disagree support oppose"
+    " encourage discourage".split()
+)
+"""Words by which somebody is for or against something; the opposites among them turn a claim into its denial."""
 
 FILLERS: Final = frozenset(
     "a an the really very quite just so also too well oh ah um uh hm please actually basically simply that is are was"

@@ -24,12 +24,15 @@ _UNTRUSTED: Final = frozenset({"instruction_like", "quoted", "hypothetical"})
 _EVENTS: Final = frozenset({"episodic", "tool_trace"})
 """Types that tell what happened: nothing that is said later makes it not have happened."""
 _ARTICLES: Final = frozenset("a an the my our his her their its at in on to for with as".split())
-_POLARITY: Final = frozenset(stem(word) for pair in english.OPPOSITES for word in pair) | frozenset(
-    (*map(stem, english.NEGATIONS), *map(stem, english.TEMPORAL), "do", "does", "did", "ca", "wo", "can", "use")
+_POLARITY: Final = frozenset(
+    stem(word)
+    for words_ in (english.STANCES, english.NEGATIONS, english.TEMPORAL, "do does did ca wo can used".split())
+    for word in words_
 )
+"""Words that affirm, deny or date what the other words say; "ca" and "wo" are what "can't" and "won't" leave."""
 _OPPOSITES: Final = frozenset(frozenset(map(stem, pair)) for pair in english.OPPOSITES)
 _CHINESE_POLARITY: Final = re.compile(
-    "|".join(sorted((word for pair in chinese.OPPOSITES for word in pair), key=len, reverse=True))
+    "|".join(sorted(chinese.STANCES, key=len, reverse=True))
     + f"|{chinese.NEGATION.pattern}|{'|'.join(chinese.CHANGE_CUES)}|[很太真吃会能再]"
 )
 _CUE: Final = re.compile(

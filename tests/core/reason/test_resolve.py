@@ -84,6 +84,11 @@ async def test_the_same_value_with_the_opposite_sense_replaces_the_old(old, new)
     [
         (("I love Chinese food", "likes", "Chinese food"), ("I hate Thai food", "likes", "Thai food")),
         (("I like tea in the morning", "likes", "tea"), ("I don't like tea at night", "likes", "tea")),
+        (("I like hot tea", "likes", "hot tea"), ("I like cold tea", "likes", "cold tea")),
+        (("I like tea early in the day", "likes", "tea"), ("I like tea late in the day", "likes", "tea")),
+        (("I like the old house", "likes", "house"), ("I like the new house", "likes", "house")),
+        (("我喜欢大狗", "likes", "大狗"), ("我喜欢小狗", "likes", "小狗")),
+        (("我喜欢早起", "likes", "起"), ("我喜欢晚起", "likes", "起")),
         (("Ann likes Oslo", "likes", "Oslo"), ("Ann does not live in Oslo", "home", "Oslo")),
         (("Ann plays the piano", "hobby", "piano"), ("Ann said that it is not easy", "note", "")),
         (("The server is fast", "note", ""), ("The server is not new", "note", "")),
