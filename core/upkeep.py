@@ -65,7 +65,8 @@ def rebuild_index(services: Services, *, re_embed: bool = False) -> str:
     upto = services.ledger.last_seq()
     identity = None if embedder is None else embedder.identity
     stored = services.reader.documents(vector_key=vector_key, embedder=None if identity is None else str(identity))
-    return rebuild(services.projector, _embedded(services, stored), upto, embedder=identity)
+    seconds = services.settings.store.lease_seconds
+    return rebuild(services.projector, _embedded(services, stored), upto, embedder=identity, lease_seconds=seconds)
 
 
 def _embedded(services: Services, batches: Iterator[list[Stored]]) -> Iterator[list[Stored]]:

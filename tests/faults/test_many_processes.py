@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from support.forks import alone, together
 from support.ledgers import ledger_urls, postgres_url
-from support.stores import open_store
+from support.stores import open_store, patiently
 
-from mindmem.core.errors import LeaseTaken
+from mindmem.core.errors import LeaseLost, LeaseTaken
+from mindmem.core.memory import Memory
 
 pytestmark = pytest.mark.faults
 
@@ -48,7 +49,7 @@ def _operate(home: Path, url: str) -> int:
             memory.fold()
             if rounds % 3 == 0:
                 memory.rebuild_index()
-        except LeaseTaken:
+        except (LeaseTaken, LeaseLost):
             pass
         rounds += 1
     memory.close()
@@ -66,7 +67,7 @@ def test_all_adds_are_there_and_identical_ones_once(tmp_path: Path, url: str) ->
     def check() -> tuple[int, list[int], tuple[str, ...], int]:
         memory = open_store(home, url)
         seqs = memory.services.ledger.last_seq()
-        memory.fold()
+        patiently(Memory.fold, memory)
         team = memory.list(user_id="team", page_size=1000).memories
         counts = [one.reinforcement_count for one in team if one.content in SHARED]
         own = sum(len(memory.list(user_id=f"user-{writer}", page_size=1000).memories) for writer in range(WRITERS))
