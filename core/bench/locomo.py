@@ -1,0 +1,247 @@
+"""LOCOMO: ten very long dialogues of two persons, and questions whose evidence is known turn by turn.
+
+Each dialogue is added to an empty store as a group chat, a session an add, and each question of categories 1 to 4 is
+searched. A hit's evidence is its source messages; recall@k counts the first k distinct messages in rank order. The
+dataset (CC BY-NC 4.0) is not part of this package: give its folder with ``--data``.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from mindmem.core.bench.metrics import interval, mean, median_ms, recall_at
+from mindmem.core.bench.results import Results
+from mindmem.core.clock import monotonic
+from mindmem.core.errors import InvalidInput, NotFound, bounded
+from mindmem.core.search.dedupe import distinct_messages
+from mindmem.core.settings import Settings
+
+if TYPE_CHECKING:
+    from mindmem.core.memory import Memory
+
+__all__ = ["CUTS", "Dialogue", "Question", "Turn", "load", "run"]
+
+CATEGORIES: Final[Mapping[int, str]] = {1: "multi_hop", 2: "temporal", 3: "open_domain", 4: "single_hop"}
+CUTS: Final = (5, 10, 20, 50)
+_FILE: Final = "locomo10.json"
+_HALF: Final = 5
+"""Dialogues of the first half: weights may be chosen on them, the second half is held out."""
+_BETWEEN_TURNS: Final = timedelta(seconds=20)
+"""The dataset says when a session begins; its turns are spaced by this."""
+_EVIDENCE: Final = re.compile(r"D:?(\d+):0*(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One utterance: its id in the dataset, who said it, the words, the caption of a shared picture, when."""
+
+    turn_id: str
+    speaker: str
+    text: str
+    caption: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, the name of its category, and the ids of the turns that answer it (at least one)."""
+
+    text: str
+    category: str
+    evidence: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """A dialogue's sessions by name, in order, and its scorable questions."""
+
+    name: str
+    sessions: Mapping[str, tuple[Turn, ...]]
+    questions: tuple[Question, ...]
+
+
+Watch = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+
+def load(folder: Path) -> list[Dialogue]:
+    """Return the dialogues of ``locomo10.json`` in ``folder`` or its subfolder ``locomo``.
+
+    Questions of category 5 (adversarial) and those without an existing evidence turn are left out.
+
+    Raises:
+        NotFound: the file is not there.
+        InvalidInput: it is not of LOCOMO's form.
+    """
+    path = next((place for place in (folder / _FILE, folder / "locomo" / _FILE) if place.is_file()), None)
+    if path is None:
+        raise NotFound(f"No {_FILE} in {str(folder)!r} or its subfolder 'locomo'. Give the data folder with --data.")
+    try:
+        return [_dialogue(sample) for sample in json.loads(path.read_text("utf-8"))]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(f"{str(path)!r} is not LOCOMO's file: {bounded(str(error))}.") from error
+
+
+def run(
+    folder: Path,
+    *,
+    seed: int = 7,
+    dialogues: Sequence[int] | None = None,
+    embedder: bool = True,
+    watch: Watch = lambda *_: None,
+) -> Results:
+    """Ingest the dialogues (numbers from 1; None: all) into temporary stores, ask the questions, return the figures.
+
+    ``seed`` draws the bootstrap's resamples. Without ``embedder`` the search is lexical only.
+
+    Raises:
+        NotFound, InvalidInput: as :func:`load`; or a dialogue's number doesn't exist.
+    """
+    known = load(folder)
+    numbers = list(dialogues or range(1, len(known) + 1))
+    if not set(numbers) <= set(range(1, len(known) + 1)):
+        raise InvalidInput(f"Dialogues are numbered 1 to {len(known)}, got {bounded(numbers)}.", field="dialogues")
+    rows: list[dict[str, object]] = []
+    ingest: list[float] = []
+    memories = 0
+    with tempfile.TemporaryDirectory(prefix="mindmem-locomo-") as place:
+        for done, number in enumerate(numbers):
+            watch("dialogues", done, len(numbers))
+            settings = Settings.load({}, home=Path(place) / str(number), embedder="bundled" if embedder else "none")
+            found, seconds, count = _one(settings, known[number - 1], number)
+            rows += found
+            ingest.append(seconds)
+            memories += count
+        watch("dialogues", len(numbers), len(numbers))
+    only = "" if dialogues is None else f" --dialogues {','.join(map(str, numbers))}"
+    figures = {
+        "questions": len(rows),
+        **_recalls(rows),
+        "by_category": {name: _part(rows, "category", name) for name in CATEGORIES.values()},
+        "by_half": {half: _half(rows, half, seed) for half in ("first", "second")},
+        "dialogues": len(numbers),
+        "turns": sum(len(turns) for number in numbers for turns in known[number - 1].sessions.values()),
+        "memories": memories,
+        "ingest_s": round(sum(ingest), 2),
+        "search_p50_ms": round(median_ms([float(str(row["search_s"])) for row in rows]), 2),
+        "embedder": "bundled" if embedder else "none",
+    }
+    lexical = "" if embedder else " --lexical"
+    command = f"mindmem bench locomo --data DIR --seed {seed}{only}{lexical}"
+    return Results(benchmark="locomo", command=command, seed=seed, figures=figures, rows=rows)
+
+
+def _one(settings: Settings, dialogue: Dialogue, number: int) -> tuple[list[dict[str, object]], float, int]:
+    """Return a row for each question, the seconds of ingest and the number of memories of one dialogue."""
+    from mindmem.core.memory import Memory
+
+    with Memory(settings=settings) as memory:
+        begun = monotonic()
+        for name, turns in dialogue.sessions.items():
+            memory.add([_message(turn, at) for at, turn in enumerate(turns)], user_id="reader", session_id=name)
+        seconds = monotonic() - begun
+        turn_of = _Turns(memory, dialogue)
+        rows = [{"dialogue": number, **_asked(memory, question, turn_of)} for question in dialogue.questions]
+        return rows, seconds, memory.list(user_id="reader", page_size=1, include_total=True).total or 0
+
+
+def _message(turn: Turn, position: int) -> dict[str, object]:
+    message: dict[str, object] = {
+        "role": "user",
+        "name": turn.speaker,
+        "content": turn.text,
+        "timestamp": turn.at,
+        "position": position,
+    }
+    return {**message, "caption": turn.caption} if turn.caption else message
+
+
+class _Turns:
+    """The dataset's id of each message, read through the public API and kept."""
+
+    def __init__(self, memory: "Memory", dialogue: Dialogue) -> None:
+        self._memory = memory
+        self._sessions = dialogue.sessions
+        self._known: dict[str, str] = {}
+
+    def ids(self, messages: Sequence[str], memories: Mapping[str, str]) -> list[str]:
+        """Return the turn ids of messages; ``memories`` names for each message a memory that it supports."""
+        for message_id in messages:
+            if message_id not in self._known:
+                for message in self._memory.evidence(memories[message_id]):
+                    turn = self._sessions[message.scope.session_id][message.position]
+                    self._known[message.message_id] = turn.turn_id
+        return [self._known[message_id] for message_id in messages]
+
+
+def _asked(memory: "Memory", question: Question, turns: _Turns) -> dict[str, object]:
+    begun = monotonic()
+    hits = memory.search(question.text, user_id="reader", top_k=100).hits
+    seconds = monotonic() - begun
+    supported = {source.message_id: hit.memory.memory_id for hit in hits for source in hit.memory.sources}
+    ranked = turns.ids(distinct_messages(hits, max(CUTS)), supported)
+    return {
+        "question": question.text,
+        "category": question.category,
+        "evidence": sorted(question.evidence),
+        "found": ranked[:20],
+        **{f"recall_at_{k}": recall_at(ranked, question.evidence, k) for k in CUTS},
+        "hits": len(hits),
+        "search_s": round(seconds, 5),
+    }
+
+
+def _recalls(rows: Sequence[Mapping[str, object]]) -> dict[str, float]:
+    return {f"recall_at_{k}": round(mean(_column(rows, k)), 4) for k in CUTS}
+
+
+def _column(rows: Sequence[Mapping[str, object]], k: int) -> list[float]:
+    return [float(str(row[f"recall_at_{k}"])) for row in rows]
+
+
+def _part(rows: Sequence[Mapping[str, object]], name: str, value: object) -> dict[str, object]:
+    kept = [row for row in rows if row[name] == value]
+    return {"questions": len(kept), **_recalls(kept)}
+
+
+def _half(rows: Sequence[Mapping[str, object]], half: str, seed: int) -> dict[str, object]:
+    kept = [row for row in rows if (int(str(row["dialogue"])) <= _HALF) == (half == "first")]
+    low, high = interval(_column(kept, 10), seed=seed)
+    figures = {"questions": len(kept), **_recalls(kept)}
+    return {**figures, "recall_at_10_low": round(low, 4), "recall_at_10_high": round(high, 4)}
+
+
+def _dialogue(sample: Mapping[str, Any]) -> Dialogue:
+    sessions = dict(_sessions(sample["conversation"]))
+    exist = {turn.turn_id for turns in sessions.values() for turn in turns}
+    questions = []
+    for item in sample["qa"]:
+        named = (f"D{int(a)}:{int(b)}" for text in item["evidence"] for a, b in _EVIDENCE.findall(text))
+        evidence = frozenset(turn_id for turn_id in named if turn_id in exist)
+        if evidence and item["category"] in CATEGORIES:
+            questions.append(Question(str(item["question"]), CATEGORIES[item["category"]], evidence))
+    return Dialogue(str(sample["sample_id"]), sessions, tuple(questions))
+
+
+def _sessions(conversation: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Turn, ...]]]:
+    names = [name for name in conversation if re.fullmatch(r"session_\d+", name)]
+    for name in sorted(names, key=lambda name: int(name.rpartition("_")[2])):
+        begins = datetime.strptime(conversation[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        yield (
+            name,
+            tuple(
+                Turn(
+                    turn["dia_id"],
+                    turn["speaker"],
+                    turn["text"],
+                    str(turn.get("blip_caption") or ""),
+                    begins + at * _BETWEEN_TURNS,
+                )
+                for at, turn in enumerate(conversation[name])
+            ),
+        )
