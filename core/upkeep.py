@@ -55,7 +55,7 @@ def rebuild_index(services: Services, *, re_embed: bool = False) -> str:
     with ``re_embed`` an index of another embedder is replaced, too.
 
     Raises:
-        LeaseTaken: another rebuild is at work.
+        StoreBusy: writers of the present index held it for too long.
         InvalidInput: ``re_embed`` without an embedder.
     """
     embedder = services.embedder
@@ -65,8 +65,7 @@ def rebuild_index(services: Services, *, re_embed: bool = False) -> str:
     upto = services.ledger.last_seq()
     identity = None if embedder is None else embedder.identity
     stored = services.reader.documents(vector_key=vector_key, embedder=None if identity is None else str(identity))
-    seconds = services.settings.store.lease_seconds
-    return rebuild(services.projector, _embedded(services, stored), upto, embedder=identity, lease_seconds=seconds)
+    return rebuild(services.projector, _embedded(services, stored), upto, embedder=identity)
 
 
 def _embedded(services: Services, batches: Iterator[list[Stored]]) -> Iterator[list[Stored]]:
