@@ -17,6 +17,8 @@ _GATHER_BELOW: Final = 0.3
 _SCALE: Final = np.float32(127.0 * 127.0)
 _BLOCK: Final = 512
 """Token vectors turned to float32 and multiplied at once: so many stay in the processor's cache, three times faster."""
+_TELLING: Final = 0.15
+"""Tokens of the query with less than this share of the largest idf are left out: they cost time and say nothing."""
 _ID: Final = np.dtype("<u2")
 _IDS: Final = 1 << 16
 
@@ -129,14 +131,17 @@ class Tokens:
         if not len(having) or not len(query.ids):
             return scores
         rows, sizes = self._rows_of(places[having])
-        best = np.maximum.reduceat(self._cosines(query, rows), np.cumsum(sizes) - sizes, axis=0)
         rare = idf(int(np.count_nonzero(self._sizes.view)), self._holding(query.ids)).astype(np.float32)
+        telling = rare >= _TELLING * rare.max()
+        rare = rare[telling]
+        cosines = self._cosines(query.vectors[telling], rows)
+        best = np.maximum.reduceat(cosines, np.cumsum(sizes) - sizes, axis=0)
         scores[having] = np.clip(np.maximum(best, 0.0) @ rare / (_SCALE * rare.sum()), 0.0, 1.0)
         return scores
 
-    def _cosines(self, query: TokenVectors, rows: npt.NDArray[np.int64]) -> Floats:
+    def _cosines(self, query: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Floats:
         """Return the products of these token vectors with the query's, shape (rows, query's tokens), times 127²."""
-        wanted = np.ascontiguousarray(query.vectors.astype(np.float32).T)
+        wanted = np.ascontiguousarray(query.astype(np.float32).T)
         cosines = np.empty((len(rows), wanted.shape[1]), dtype=np.float32)
         vectors = self._vectors.view
         block = np.empty((_BLOCK, self._dimension), dtype=np.float32)
