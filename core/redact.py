@@ -32,18 +32,21 @@ _CARD: Final = re.compile(r"(?<![A-Za-z0-9_.-])[2-6]\d{3}(?:[ -]?\d){8,15}(?!\d)
 _CUE: Final = re.compile(
     rf"{_LEFT}(?P<cue>pass(?:word|code|phrase|wd)|pwd|pin(?: code| number)?|api[ _-]?key|access[ _-]?(?:key|token)|secret(?:[ _-]?key)?"
     r"|auth(?:orization)?[ _-]?token|bearer|token|client[ _-]?secret|private[ _-]?key|cvv|cvc)"
-    r"(?:['\"]?\s{0,3}(?:=>|:=|[=:：])\s{0,3}|\s(?:for|of|to)\s[^\n.:=]{1,40}?\s(?:is|was|=)\s{1,3}|\s(?:is|was|are|will be)(?: now)?:?\s{1,3}|(?<=password)\sto\s|(?<=bearer)\s{1,3})"
+    r"(?:['\"]?\s{0,3}(?:=>|:=|[=:：])\s{0,3}|\s(?:for|of|to)\s[^\n.:=]{1,40}?\s(?:is|was|=)\s{1,3}|\s(?:is|was|are|will be)(?: now)?:?\s{1,3}|(?<=password)(?P<to>\sto\s)|(?<=bearer)\s{1,3})"
     r"(?:set to\s|changed to\s)?['\"`“]?(?P<value>[^\s'\"`”,;，。；！]{3,200})"
     r"|(?P<zh>密码|口令|密钥|令牌|验证码)\s?(?:是|为|：|:|=|改成了?|设为)\s{0,2}['\"“「]?(?P<zh_value>[A-Za-z0-9!-/:-@\[-`{-~]{3,200})",
     re.IGNORECASE,
 )
+_SET: Final = re.compile(r"\b(?:chang|reset|set|updat)\w* [^\n]{0,30}$", re.IGNORECASE)
 _PLAIN: Final = re.compile(r"[a-z]{2,}")
 _NO_SECRET: Final = frozenset(
     "wrong correct incorrect invalid valid required missing expired reset secure weak strong stored saved encrypted hashed"
     " not too very now still also the this that these those here there broken needed used sent empty optional unique the"
     " being a an in on at my your our in_progress limit limits usage count counts based budget one something available".split()
 )
-_HAS_CUE: Final = re.compile(r"pass|pwd|pin|key|token|secret|bearer|cvv|cvc|密|口令|令牌|验证码", re.IGNORECASE)
+_CUES: Final = (
+    "pass", "pwd", "pin", "key", "token", "secret", "bearer", "cvv", "cvc", "密码", "口令", "密钥", "令牌", "验证码",
+)  # fmt: skip
 _HAS_KEY: Final = re.compile(r"[A-Za-z0-9_-]{16}|://|-----BEGIN")
 _HAS_CARD: Final = re.compile(r"\d{4}[ -]?\d{4}")
 
@@ -80,12 +83,14 @@ def _find(text: str) -> list[Secret]:
         found += [Secret(*match.span(kind), kind) for match in _KEYS.finditer(text) if (kind := match.lastgroup)]
     if _HAS_CARD.search(text):
         found += [Secret(*match.span(), "card_number") for match in _CARD.finditer(text) if _is_card(match[0])]
-    if _HAS_CUE.search(text):
+    lowered = text.lower()
+    if any(cue in lowered for cue in _CUES):
         for match in _CUE.finditer(text):
             group = "value" if match["value"] else "zh_value"
             start, end = match.span(group)
             end = start + len(match[group].rstrip(".!?)]}"))
-            if _is_password(match["cue"] or match["zh"], text[start:end]):
+            told = match["to"] is None or _SET.search(text[max(0, match.start() - 40) : match.start()])
+            if told and _is_password(match["cue"] or match["zh"], text[start:end]):
                 found.append(Secret(start, end, _kind(match["cue"] or match["zh"])))
     kept: list[Secret] = []
     for secret in sorted(found, key=lambda item: (item.start, -item.end)):

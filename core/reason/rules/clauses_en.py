@@ -121,7 +121,7 @@ def _begins(words: Sequence[Word], place: int, begin: int) -> bool:
     before, word = words[place - 1].low, words[place]
     if before == ";":
         return True
-    if before not in _JOINS or place - begin < 2:
+    if before not in _JOINS or all(item.low in lexicon.OPENERS | _JOINS for item in words[begin:place]):
         return False
     after = words[place + 1].low if place + 1 < len(words) else ""
     if word.low in _SUBJECTS:

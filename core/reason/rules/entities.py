@@ -6,13 +6,17 @@ from typing import Final
 from mindmem.core.language.english import PLAIN_STARTS
 from mindmem.core.reason.port import Mention
 
-__all__ = ["entity_type", "mentions"]
+__all__ = ["TECHNOLOGY", "entity_type", "mentions"]
 
 _LIMIT: Final = 20_000  # characters looked at
 _MOST: Final = 30
+_UPPER: Final = (
+    "[A-Z\u00c0-\u00d6\u00d8-\u00de\u0106\u010c\u0141\u015a\u0160\u0179\u017b\u017d\u0391-\u03a9\u0401\u0410-\u042f]"
+)
+_SIGN: Final = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
+_PART: Final = rf"{_UPPER}(?:{_SIGN}|[&+#])*(?:[.'’-](?:{_SIGN}|[+#])+)*"
 _RUN: Final = re.compile(
-    r"(?<![\w@#/.-])(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?[^\W\d_a-z][\w&+#]*(?:[.'’-][\w+#]+)*"
-    r"(?: (?:(?:of|the|de|van|von|der|del|la|for|and)(?: the)? (?=[^\W\d_a-z]))?[^\W\d_a-z][\w&+#]*(?:[.'’-][\w+#]+)*){0,5}"
+    rf"(?<![A-Za-z0-9_@#/.-])(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?{_PART}(?: (?:(?:of|the|de|van|von|der|del|la)(?: the)? (?={_UPPER}))?{_PART}){{0,5}}"
 )
 _SHAPE: Final = re.compile(
     r"(?<![\w@/.])(?:[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Za-z]+\.(?:js|py|ts|io|rs|net)|[A-Za-z]+[+#]{1,2}|[A-Z]{2,}[a-z]?\w*\d+)(?![\w/@])"
@@ -24,7 +28,7 @@ _CHINESE_NAMED: Final = re.compile(
     r"|(?:住在|去了?|来自|飞往|到了?|在|位于)(?P<place>[\u4e00-\u9fff]{2,6}?(?:省|市|县|区|镇|国|岛|山|湖|州|海|京|津|港|湾))"
     r"|(?P<group>[\u4e00-\u9fff]{2,8}(?:公司|集团|大学|学院|医院|银行|研究院))"
 )
-_TECHNOLOGY: Final = frozenset(
+TECHNOLOGY: Final = frozenset(
     "docker kafka npm yarn pnpm pip conda python java javascript typescript rust golang kotlin swift ruby perl php scala haskell"
     " react vue angular svelte nextjs node django flask fastapi spring rails laravel kubernetes k8s helm terraform ansible jenkins"
     " github gitlab bitbucket git linux ubuntu debian fedora windows macos android ios postgres postgresql mysql sqlite mariadb"
@@ -80,7 +84,7 @@ def entity_type(name: str, text: str = "", start: int = -1, speakers: frozenset[
     low = name.lower()
     if low in speakers:
         return "person"
-    if low in _TECHNOLOGY or _SHAPE.fullmatch(name) or (len(low.split()) == 2 and low.split()[0] in _TECHNOLOGY):
+    if low in TECHNOLOGY or _SHAPE.fullmatch(name) or (len(low.split()) == 2 and low.split()[0] in TECHNOLOGY):
         return "technology"
     if re.match(r"(?:Mr|Mrs|Ms|Dr|Prof)\.? ", name):
         return "person"
@@ -158,7 +162,7 @@ def _surfaces(text: str) -> list[tuple[int, str]]:
     return sorted(surfaces)
 
 
-_LOWER_TECH: Final = _TECHNOLOGY - frozenset(
+_LOWER_TECH: Final = TECHNOLOGY - frozenset(
     "rest spring arrow delta spark swift ruby rust unity vue node flask react apache lambda prefect celery helm jest java excel"
     " conda yarn gradle unreal cypress gemini llama mistral iceberg blender milvus flink prettier vite kafka scala perl claude".split()
 ) | {"kafka"}
@@ -170,7 +174,7 @@ def _starts_sentence(text: str, start: int) -> bool:
 
 def _named(name: str, text: str, start: int) -> bool:
     """Return whether a lone word at the start of a sentence is a name rather than a word that begins it."""
-    if name.lower() in _TECHNOLOGY or any(sign.isupper() or sign.isdigit() for sign in name[1:]):
+    if name.lower() in TECHNOLOGY or any(sign.isupper() or sign.isdigit() for sign in name[1:]):
         return True
     after = text[start + len(name) : start + len(name) + 24]
     return (

@@ -10,7 +10,7 @@ from mindmem.core.dates import TimeSpan, find_times
 from mindmem.core.language.words import has_substance
 from mindmem.core.reason.port import Candidate, Envelope, Extraction, Judged, Verdict
 from mindmem.core.reason.rules import junk, statements_en, statements_zh
-from mindmem.core.reason.rules.entities import entity_type, mentions
+from mindmem.core.reason.rules.entities import TECHNOLOGY, entity_type, mentions
 from mindmem.core.reason.rules.procedures import ToolUse, is_lesson, procedure, read_tool, tool_call
 from mindmem.core.reason.rules.sentences import Sentence, is_chinese, split
 from mindmem.core.reason.rules.statements import OWNER, Statement
@@ -28,9 +28,10 @@ _CONTEXT: Final = 400  # characters of neighbouring messages kept beside a memor
 _READ: Final = 20_000  # characters of a message that are read for structure; all of it is kept
 _SENTENCES: Final = 400
 
-_INNER_NAME: Final = re.compile(r"(?<=[a-z,;] )(?!I\b)[A-Z][\w-]+")
-"""A capital within a sentence: its word is a name at the start of a sentence too."""
-
+_CORRECTING: Final = re.compile(
+    r"(?:\w+, )?(?:i meant|correction\b|i misspoke|scratch that|that was wrong|not \w+, but)|(?:不对|更正|说错了|我是说|其实不是)",
+    re.IGNORECASE,
+)
 _WE: Final = re.compile(r"(?:\w+, )?we\b", re.IGNORECASE)
 _When = tuple[datetime | None, datetime | None, TimePrecision, tuple[str, ...]]
 
@@ -57,9 +58,7 @@ class _Window:
         self._speakers = frozenset(
             message.name.lower() for message in self._all if message.name and message.role != "tool"
         )
-        self._known = self._speakers | frozenset(
-            name.lower() for message in self._all for name in _INNER_NAME.findall(message.content[:_READ])
-        )
+        self._known = self._speakers | TECHNOLOGY
         self._agent = any(message.role == "tool" for message in self._all)
         self._call: tuple[str, str] | None = None
         self._failures: dict[str, tuple[ToolUse, Message]] = {}
@@ -95,8 +94,15 @@ class _Window:
         elif junk.is_dump(content):
             return "dump"
         return _MessageReader(
-            self._envelope, message, stretches, self._people, self._speakers, self._known, self._context(place)
-        ).read(self._candidates, self._previous(place), self._agent)
+            self._envelope,
+            message,
+            stretches,
+            self._people,
+            self._speakers,
+            self._known,
+            self._context(place),
+            self._agent,
+        ).read(self._candidates, self._previous(place))
 
     def _tool(self, message: Message, place: int) -> None:
         use = read_tool(message, self._call)
@@ -162,7 +168,7 @@ class _MessageReader:
     """Reads one message of a user or assistant."""
 
     def __init__(
-        self, envelope: Envelope, message: Message, stretches: list[tuple[int, int]], people: People, speakers: frozenset[str], known: frozenset[str], context: str
+        self, envelope: Envelope, message: Message, stretches: list[tuple[int, int]], people: People, speakers: frozenset[str], known: frozenset[str], context: str, agent: bool
     ) -> None:  # fmt: skip
         self._message = message
         self._stretches = stretches
@@ -170,13 +176,14 @@ class _MessageReader:
         self._speakers = speakers
         self._known = known
         self._context = context
+        self._agent = agent
         self._assistant = message.role == "assistant"
         self._name = message.name or ("assistant" if self._assistant else USER)
         self._zone = message.timezone or envelope.timezone
         self._secrets: tuple[Secret, ...] = redact(message.content)[1]
         self._times = find_times(message.content[:_READ], message.timestamp, self._zone)
 
-    def read(self, candidates: list[Candidate], before: str, agent: bool) -> str:
+    def read(self, candidates: list[Candidate], before: str) -> str:
         """Append the message's candidates; return why there are none."""
         content = self._message.content
         told = "".join(content[start:end] for start, end in self._stretches)
@@ -190,7 +197,7 @@ class _MessageReader:
             return "small talk" if has_substance(told) else "no words"
         self._people.forget()
         read = self._sentences()
-        goal = procedure(told) if not self._assistant or agent else ""
+        goal = procedure(told) if not self._assistant or self._agent else ""
         if goal:
             candidates.append(self._procedure(goal))
         candidates += [self._lesson(sentence) for sentence in read.lessons]
@@ -231,7 +238,7 @@ class _MessageReader:
         """Read one sentence and return whether all that it carries is in what was found."""
         if not junk.carries(sentence.text[:2000], self._speakers):
             return True
-        if is_lesson(sentence.text[:2000]):
+        if (self._agent or not self._assistant) and is_lesson(sentence.text[:2000]):
             lessons.append(sentence)
             return True
         if self._assistant or self._hidden(sentence):
@@ -243,8 +250,7 @@ class _MessageReader:
         if self._message.name and _WE.match(sentence.text):
             statements, whole = [s for s in statements if s.entity != OWNER], False
         found += [(statement, sentence) for statement in statements]
-        subject = next((s.entity for s in statements if s.entity_type in ("", "person") and s.entity != OWNER), "")
-        self._people.heard(sentence.text, subject)
+        self._people.heard(sentence.text, statements)
         return whole
 
     def _hidden(self, sentence: Sentence) -> bool:
@@ -350,6 +356,7 @@ class _MessageReader:
         content, secrets = redact(text)
         valid_from, valid_to, precision, unresolved = self._event_time(start, end)
         marks = [*flags, *unresolved]
+        marks += ["correction"] * (mem_type == "episodic" and _CORRECTING.match(content) is not None)
         marks += ["redacted"] * bool(secrets or holds_mark(content)) + ["spoken_by_assistant"] * self._assistant
         return Candidate(
             mem_type=mem_type,  # type: ignore[arg-type]  # one of the three literals that callers pass

@@ -23,7 +23,9 @@ _BOOT: Final = re.compile(
     r"|<\|(?:system|im_start)\|?>|\[?(?:file|contents of)\]?:? ?[\w./-]{0,80}(?:AGENTS|CLAUDE|SOUL|MEMORY|TOOLS)\.md)"
 )
 _INSTRUCTION: Final = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(?:previous|prior|above|earlier|all|your|any|the)\b[^.\n]{0,30}\b(?:instructions?|rules?|prompts?|directives?|guidelines?|messages?)\b"
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,20}\b(?:previous|prior|above|earlier|all|your)\b[^.\n]{0,30}"
+    r"\b(?:instructions?|rules?|prompts?|directives?|guidelines?|messages?)\b"
+    r"|\b(?:ignore|disregard|override|bypass) (?:any|the|these|those) (?:instructions?|system prompts?|directives?|guardrails?)\b"
     r"|\bnew (?:system )?instructions?:|\byou are now (?:in )?(?:dan|developer mode|jailbroken|unrestricted|root|admin)\b"
     r"|\b(?:reveal|print|show|repeat|leak|output)\b[^.\n]{0,30}\b(?:system prompt|hidden instructions|initial instructions)"
     r"|\b(?:remember|store|save|memorize|memorise|note)\b[^.\n]{0,40}\b(?:admin|root|master|system)\b[^.\n]{0,20}\b(?:password|access|token|privileges?|key)\b"

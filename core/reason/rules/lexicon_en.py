@@ -54,7 +54,7 @@ TO_NOUNS: Final = _words("allergic related married engaged devoted accustomed ad
 
 CUT: Final = _words(
     "because but so which who whom whose that when where if while although though since after before until unless than"
-    " cause cuz and/or yet however therefore whereas plus except despite without during once whenever wherever"
+    " cause cuz and/or yet however therefore whereas plus except despite without during once whenever wherever according"
 )
 """Words that begin another clause or a circumstance; a value ends before them."""
 
@@ -79,7 +79,7 @@ TRANSIENT: Final = _words(
     " coming leaving waiting making taking having being so just not in on at impressed inspired honored honoured lucky"
     " lost stuck awake asleep alive free available welcome right wrong true serious kidding aware close next due likely"
     " supposed set used new gone all too very really super pretty quite kind sort almost nearly more most less as"
-    " swamped full filled packed like disappointed exhausted delighted touched moved blessed relieved jealous ashamed embarrassed lonely calm relaxed"
+    " swamped full filled packed disappointed exhausted delighted touched moved blessed relieved jealous ashamed embarrassed lonely calm relaxed"
 )
 """Predicates that tell of the moment, of a place at hand, or nothing by themselves."""
 
@@ -174,7 +174,7 @@ PAST_STATE: Final = {
 """Past verbs of the first person that leave a state behind."""
 
 IRREGULAR_PAST: Final = _words(
-    "forgot been gotten seen done gone founded wrote made built led won bought sold taught drew sang ran found gave became began took drove flew spoke chose"
+    "forgot meant been gotten seen done gone founded wrote made built led won bought sold taught drew sang ran found gave became began took drove flew spoke chose"
     " grew knew held kept left lost met paid sent shot spent stood told thought threw wore came went got saw ate fell felt"
     " heard hid hit hurt laid lay put quit read rode rose said set shook shut slept slid stole struck swam swept swore tore"
     " understood woke wound was were had did brought caught fought sought bent bound broke burnt cut dealt dug drank fed"
@@ -204,7 +204,8 @@ NO_NAMES: Final = _words(
     " todo warning error after before since while during because although though family friends kids exercise money health"
     " food school home water weather sports reading books games crazy mixed funny fun best happiness confidence patience"
     " self trust respect support change success failure fear hope hard soft every-day overall finally meanwhile however"
-    " still even only once until unless without within like lots plenty bummer wishing sending counting trying user assistant"
+    " still even only once until unless without within like lots plenty bummer wishing sending counting trying user assistant explain describe act write list give tell create provide generate make summarize"
+    " compare discuss find show help add use check run update translate rewrite consider analyze identify trigger traditional modern many few several"
 )
 """Words that begin sentences with a capital and name nobody."""
 

@@ -43,7 +43,7 @@ _VAGUE: Final = frozenset(
 def definite(phrases: Phrases) -> Statement | None:
     """Read "the R of X is Y", and other descriptions of one thing that hold one name ("the firm that makes X is Y")."""
     low, words = phrases.low, phrases.words
-    if low[0] != "the":
+    if low[0] != "the" or is_name(words[1]):
         return None
     verb = next((i for i, word in enumerate(low) if word in _IS), 0)
     if not 2 < verb <= 14 or low[verb - 1] in lexicon.PREPOSITIONS | lexicon.CUT:
@@ -66,7 +66,9 @@ def definite(phrases: Phrases) -> Statement | None:
         return None
     if set(entity.lower().split()) & (lexicon.DEICTIC | lexicon.CUT):
         return None
-    return _equals(phrases, entity, "", properties, verb)
+    statement = _equals(phrases, entity, "", properties, verb)
+    plain = statement is not None and statement.value.islower() and not statement.value.startswith(("a ", "an "))
+    return None if plain and properties[-1] in ("name", "title", "role", "age", "size") else statement
 
 
 def possessive(phrases: Phrases, resolved: str) -> Statement | None:

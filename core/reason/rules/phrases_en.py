@@ -64,7 +64,7 @@ class Phrases:
             while end < len(low) and self.in_time(self.words[end]):
                 end += 1
             return Value(self.text(begin, end), end, self.done(end), False)
-        if low[begin] in _POSSESSED or (low[begin] == "to" and not wide):
+        if low[begin : begin + 2] == ["a", "lot"] or low[begin] in _POSSESSED or (low[begin] == "to" and not wide):
             return None
         end = begin
         while end < len(low) and end - begin <= _MAX_VALUE and not self._stops(begin, end, wide):
@@ -90,7 +90,7 @@ class Phrases:
         if word in lexicon.CUT or word in (";", ":", "(", ")") or self.in_time(self.words[end]):
             return True
         if word == ",":
-            return not self._goes_on(end)
+            return not self._goes_on(begin, end)
         if end == begin:
             return False
         if word in lexicon.PREPOSITIONS and word != "of":
@@ -99,11 +99,13 @@ class Phrases:
             return self.low[end + 1] in _AFTER_AND | lexicon.MENTAL | lexicon.IRREGULAR_PAST
         return (word == "to" and not wide) or word in _ENDS
 
-    def _goes_on(self, comma: int) -> bool:
+    def _goes_on(self, begin: int, comma: int) -> bool:
         """Return whether a comma parts the items of a list or a place and its country."""
         rest = self.low[comma + 1 :]
         if not rest:
             return False
+        if rest[0] in ("and", "or") and "," in self.low[begin:comma]:
+            return len(rest) > 1 and rest[1] not in _AFTER_AND
         last = next((i for i, word in enumerate(rest) if word in ("and", "or")), -1)
         if 0 <= last <= 8 and last + 1 < len(rest) and rest[last + 1] not in _AFTER_AND:
             items = " ".join(rest[:last]).strip(" ,").split(" , ")
@@ -188,7 +190,7 @@ class Phrases:
     def own_words(self) -> str:
         """Return the clause as it was said, as a sentence of its own."""
         if self.clause.alone:
-            return _closed(self._sentence.text)
+            return self._sentence.text
         words = self.clause.words
         subject = " ".join(word.text for word in self.clause.subject)
         said = f"{subject} {self._source(words[0].start, words[-1].end)}".strip()

@@ -32,7 +32,7 @@ _LESSON: Final = re.compile(
     r"|(?:i|we) (?:should|shouldn't|should not) have [a-z]+|(?:i|we)(?:'ve| have)? (?:learned|learnt) (?:that|the hard way))"
     r"|(?:^|[,:;] )(?:always|never(?! (?:been|had|seen|done|thought|felt|knew))|don't forget to|remember to|make sure to|be sure to)"
     r" [a-z]+ [^.]{0,80}\b(?:before|after|first|when|otherwise|or else|because)\b"
-    r"|下次|教训|经验是|吸取|以后(?:要|应该|记得|别|不要)|原来是因为|解决(?:办法|方法|方案)是|问题出在",
+    r"|下次[^。]{0,10}(?:要|记得|应该|先|别|不要|一定|最好|务必)|教训|经验是|吸取|以后(?:要|应该|记得|别|不要)|原来是因为|解决(?:办法|方法|方案)是|问题出在",
     re.IGNORECASE,
 )
 _LESSON_CUES: Final = (

@@ -106,6 +106,8 @@ def _subject(phrases: Phrases, names: Callable[[str], str], known: frozenset[str
     ):
         return None
     first = words[begin].text
+    if stop - begin == 1 and len(first) == 1:
+        return None
     sure = stop - begin > 1 or low[begin] in known or any(sign.isupper() or sign.isdigit() for sign in first[1:])
     return Subject(phrases.text(begin, stop), "", stop, sure=sure)
 
@@ -211,8 +213,10 @@ def _with_preposition(phrases: Phrases, subject: Subject, place: int, polarity: 
     low = phrases.low
     word, preposition = low[place], low[place + 1]
     value = phrases.value(place + 2, timed=True)
-    if value is None or (preposition == "to" and word not in lexicon.TO_NOUNS and not value.name):
+    if value is None or (preposition == "to" and word not in lexicon.TO_NOUNS and not value.text[0].isupper()):
         return None
+    if value.text.split()[0].endswith("ing") and not value.name and preposition != "by":
+        return None  # "interested in learning more": a wish of the moment
     number = value.text[:1].isdigit()
     if subject.person != 1 and not value.name and not (number or (subject.sure and word in lexicon.TO_NOUNS)):
         return None

@@ -42,6 +42,13 @@ _SINGLE: Final = frozenset(
     "name birthday age occupation email wife husband father mother boss capital author headquarters founder hometown height"
     " weight blood_type nationality".split()
 )
+_VAGUE: Final = re.compile(
+    "问题|原因|目的|意思|想法|重点|结果|情况|时候|地方|感觉|建议|事$|关键|目标|任务|特点|好处|^(?:具体|主要|重要|唯一|真正|目前|当前|整个|全部)"
+)
+_COMMON: Final = re.compile(
+    "(?:.*[今明昨每去]?[年天月周]|[上下]次|医生|老师|护士|经理|朋友|同事|客户|老板|孩子|大家|别人|用户|家人|专家|领导|学生|关键|这里|那里"
+    "|现在|目前|最后|首先|其次|接下来|重要|主要|真正|唯一|上述|以上|下面)$"
+)
 _ORGANISATION: Final = re.compile(
     r"(?:公司|集团|大学|学院|中学|小学|学校|医院|银行|事务所|研究所|研究院|工厂|厂|局|部|店|社|所|院|行)$|^[A-Z]"
 )
@@ -151,26 +158,7 @@ def _make(
 
 def _property(match: "re.Match[str]") -> Statement | None:
     name, value = match["property"], match["value"]
-    if (
-        name
-        in (
-            "问题",
-            "原因",
-            "目的",
-            "意思",
-            "想法",
-            "重点",
-            "结果",
-            "情况",
-            "时候",
-            "地方",
-            "感觉",
-            "建议",
-            "事",
-            "关键",
-        )
-        or len(name) > 8
-    ):
+    if _VAGUE.search(name) or _COMMON.match(match.groupdict().get("name") or ""):
         return None
     favourite = re.match(r"最(?:喜欢|爱)的?(.*)", name)
     known = f"favorite_{_PROPERTIES.get(favourite[1], favourite[1])}" if favourite else _PROPERTIES.get(name, name)
@@ -277,12 +265,13 @@ _RULES: Final[tuple[tuple["re.Pattern[str]", _Build], ...]] = tuple(
             _has,
         ),
         (rf"{_WHO}{_PAST}{_ADVERB}{_NOT}是(?P<counted>一名|一个|一位|个|名)?(?P<value>[\w·]{{1,16}})", _is),
-        (rf"{_WHO}{_ADVERB}(?P<value>(?:每天|每周|每个?月|每年|每晚|每天早上|周末|早上|晚上).{{2,24}})", _habit),
+        (rf"{_WHO}{_ADVERB}(?P<value>(?:每天|每周|每个?月|每年|每晚|经常|通常).{{2,24}})", _habit),
         (
             rf"{_WHO}(?:团队|项目|公司)?{_ADVERB}(?:用的是|使用|采用|用)(?P<value>[\w.+# -]{{1,24}}?)(?:来?(?:做|处理|存储?|管理|开发|部署)(?P<purpose>[\w]{{1,10}}))?",
             _uses,
         ),
-        (rf"{_WHO}(?:的)?(?P<property>[\u4e00-\u9fff]{{1,8}})(?:是|叫)(?P<value>[^是]{{1,24}})", _property),
+        (rf"{_WHO}的(?P<property>[\u4e00-\u9fff]{{1,8}})(?:是|叫)(?P<value>[^是]{{1,24}})", _property),
+        (rf"{_WHO}(?P<property>{'|'.join(_PROPERTIES)})(?:的名字)?(?:是|叫)(?P<value>[^是]{{1,24}})", _property),
         (rf"{_NAME}的(?P<property>[\u4e00-\u9fff]{{1,8}})(?:是|叫)(?P<value>[^是]{{1,24}})", _property),
         (rf"{_NAME}(?:坐落于|坐落在|位于)(?P<value>{_V})", _fixed("located_in", True)),
         (rf"{_NAME}(?:是)?(?:由|被)(?P<value>.{{1,20}}?)(?:所)?(?P<verb>{'|'.join(_VERBS)})(?:出?来?的|了)?", _passive),

@@ -41,10 +41,13 @@ def active(
     value = phrases.value(begin, wide=base in _WIDE)
     if value is None or (name in _NAMED_ONLY and not value.text[0].isupper()):
         return None
-    named = any(phrases.name_at(i) for i in range(place + 1, len(low)))
-    if not subject.sure and not named and base not in _PEOPLE:
+    if not subject.sure and base not in _PEOPLE and (not value.name or low[place + 1] in ("of", "for")):
         return None
-    if begin == place + 1 and low[begin].endswith(("ly", "ed")) and base not in _WIDE:
+    if (
+        base not in _WIDE
+        and low[begin].endswith(("ly", "ed", "ing") if begin == place + 1 else "ing")
+        and not value.name
+    ):
         return None
     if name == "uses" and value.end < len(low) and low[value.end] in ("for", "as"):
         purpose = phrases.value(value.end + 1)
@@ -81,6 +84,8 @@ def _base(phrases: Phrases, subject: Subject, place: int, *, plain: bool) -> tup
 
 def _lasting(base: str, *, given: bool, began: bool, first: bool, word: str) -> bool:
     """Return whether the verb tells of what lasts rather than of the moment or of a story."""
+    if word in lexicon.PREPOSITIONS or (first and word.endswith("s") and not word.endswith(("ss", "us"))):
+        return False
     if not base.isalpha() or base in lexicon.DEICTIC | lexicon.CUT | lexicon.PREPOSITIONS | lexicon.TRANSIENT - {"set"}:
         return False
     if given or began:
