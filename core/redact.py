@@ -20,7 +20,8 @@ _OPEN, _CLOSE = "[redacted ", "]"
 # Letters of every script count as \w, so a key beside Chinese text has no \b: borders are ASCII only.
 _LEFT, _RIGHT = r"(?<![A-Za-z0-9_])", r"(?![A-Za-z0-9_])"
 _KEYS: Final = re.compile(
-    rf"(?P<private_key>-----BEGIN [A-Z ]{{0,20}}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]{{0,10000}}(?:-----END [A-Z ]{{0,20}}PRIVATE KEY-----)?)"
+    rf"(?P<private_key>-----BEGIN [A-Z ]{{0,20}}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]{{0,10000}}"
+    rf"(?:-----END [A-Z ]{{0,20}}PRIVATE KEY-----)?)"
     rf"|(?P<url_password>(?<=://)[^\s/:@]{{1,80}}:[^\s/@]{{1,200}}(?=@))"
     rf"|{_LEFT}(?P<token>eyJ[A-Za-z0-9_-]{{8,}}\.eyJ[A-Za-z0-9_-]{{8,}}\.[A-Za-z0-9_-]{{8,}})"
     rf"|{_LEFT}(?P<api_key>(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_]){{0,4}}[A-Za-z0-9_-]{{16,}}|(?:AKIA|ASIA)[A-Z0-9]{{16}}"
@@ -30,9 +31,11 @@ _KEYS: Final = re.compile(
 )
 _CARD: Final = re.compile(r"(?<![A-Za-z0-9_.-])[2-6]\d{3}(?:[ -]?\d){8,15}(?!\d)")
 _CUE: Final = re.compile(
-    rf"{_LEFT}(?P<cue>pass(?:word|code|phrase|wd)|pwd|pin(?: code| number)?|api[ _-]?key|access[ _-]?(?:key|token)|secret(?:[ _-]?key)?"
+    rf"{_LEFT}(?P<cue>pass(?:word|code|phrase|wd)|pwd|pin(?: code| number)?|api[ _-]?key|access[ _-]?(?:key"
+    rf"|token)|secret(?:[ _-]?key)?"
     r"|auth(?:orization)?[ _-]?token|bearer|token|client[ _-]?secret|private[ _-]?key|cvv|cvc)"
-    r"(?:['\"]?\s{0,3}(?:=>|:=|[=:：])\s{0,3}|\s(?:for|of|to)\s[^\n.:=]{1,40}?\s(?:is|was|=)\s{1,3}|\s(?:is|was|are|will be)(?: now)?:?\s{1,3}|(?<=password)(?P<to>\sto\s)|(?<=bearer)\s{1,3})"
+    r"(?:['\"]?\s{0,3}(?:=>|:=|[=:：])\s{0,3}|\s(?:for|of|to)\s[^\n.:=]{1,40}?\s(?:is|was|=)\s{1,3}|\s(?:is|was"
+    r"|are|will be)(?: now)?:?\s{1,3}|(?<=password)(?P<to>\sto\s)|(?<=bearer)\s{1,3})"
     r"(?:set to\s|changed to\s)?['\"`“]?(?P<value>[^\s'\"`”,;，。；！]{3,200})"
     r"|(?P<zh>密码|口令|密钥|令牌|验证码)\s?(?:是|为|：|:|=|改成了?|设为)\s{0,2}['\"“「]?(?P<zh_value>[A-Za-z0-9!-/:-@\[-`{-~]{3,200})",
     re.IGNORECASE,
@@ -40,9 +43,12 @@ _CUE: Final = re.compile(
 _SET: Final = re.compile(r"\b(?:chang|reset|set|updat)\w* [^\n]{0,30}$", re.IGNORECASE)
 _PLAIN: Final = re.compile(r"[a-z]{2,}")
 _NO_SECRET: Final = frozenset(
-    "wrong correct incorrect invalid valid required missing expired reset secure weak strong stored saved encrypted hashed"
-    " not too very now still also the this that these those here there broken needed used sent empty optional unique the"
-    " being a an in on at my your our in_progress limit limits usage count counts based budget one something available".split()
+    "wrong correct incorrect invalid valid required missing expired reset secure weak strong stored saved encrypted"
+    " hashed"
+    " not too very now still also the this that these those here there broken needed used sent empty optional"
+    " unique the"
+    " being a an in on at my your our in_progress limit limits usage count counts based"
+    " budget one something available".split()
 )
 _CUES: Final = (
     "pass", "pwd", "pin", "key", "token", "secret", "bearer", "cvv", "cvc", "密码", "口令", "密钥", "令牌", "验证码",
@@ -54,8 +60,8 @@ _HAS_CARD: Final = re.compile(r"\d{4}[ -]?\d{4}")
 def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
     """Return the text with every secret replaced by ``[redacted KIND]``, and where in the original they stood.
 
-    Found are keys and tokens by their form, card numbers by their check digit, and passwords, pins and keys by the words
-    before them, beside letters of any script.
+    Found are keys and tokens by their form, card numbers by their check digit, and passwords, pins and keys by the
+    words before them, beside letters of any script.
 
     >>> redact("密码是hunter2！")[0]
     '密码是[redacted password]！'

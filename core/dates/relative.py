@@ -170,7 +170,8 @@ def _weekday(calendar: Calendar, name: str, word: str, times: int = 1) -> Interv
 
 @_rule(
     rf"\b(?P<word>last|this past|this coming|this|next|coming|every|each|(?:on|by|until|till|since"
-    rf"|before|after) )?\s?(?P<name>{WEEKDAY}|(?<=t )(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b)(?P<part> (?:early |late )?(?:morning|afternoon|evening"
+    rf"|before|after) )?\s?(?P<name>{WEEKDAY}|(?<=t )(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b)(?P<part> "
+    rf"(?:early |late )?(?:morning|afternoon|evening"
     rf"|night))?(?P<which> last week| this week| next week)?(?:['’]s)?\b(?P<many>s)?",
     timed=True,
 )

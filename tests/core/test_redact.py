@@ -1,6 +1,7 @@
 """Secrets are cut out of text of every script; numbers and words that only look like secrets stay."""
 
 import pytest
+
 from mindmem.core.redact import holds_mark, redact
 
 

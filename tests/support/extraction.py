@@ -16,7 +16,13 @@ SCOPE = Scope.of("ann")
 
 
 def said(
-    content: str, *, role: Role = "user", name: str = "", at: datetime | None = NOON, zone: str = "UTC", caption: str = ""
+    content: str,
+    *,
+    role: Role = "user",
+    name: str = "",
+    at: datetime | None = NOON,
+    zone: str = "UTC",
+    caption: str = "",
 ) -> Message:
     """Return a message; its place is given by ``extract``."""
     return Message("", SCOPE, 0, role, name, content, at, zone, "add", caption)
@@ -29,11 +35,19 @@ async def extract(
     given = [said(message) if isinstance(message, str) else message for message in messages]
     evidence = tuple(
         Message(
-            f"m{place}", SCOPE, place, m.role, m.name, m.content, m.timestamp and m.timestamp + timedelta(seconds=place),
-            m.timezone, m.add_id, m.caption,
+            f"m{place}",
+            SCOPE,
+            place,
+            m.role,
+            m.name,
+            m.content,
+            m.timestamp and m.timestamp + timedelta(seconds=place),
+            m.timezone,
+            m.add_id,
+            m.caption,
         )
         for place, m in enumerate(given)
-    )  # fmt: skip
+    )
     window = Window(0, evidence, tuple(before), tuple(after), 1)
     (verdict,) = await RulesExtractor().extract([Envelope(scope=SCOPE, window=window, timezone="UTC")])
     assert isinstance(verdict, Judged)

@@ -1,4 +1,4 @@
-"""English sentences into clauses: words with their places, contractions opened, openers and forms of address put aside."""
+"""English sentences into clauses: words with their places, contractions opened, openers and addresses put aside."""
 
 import re
 from collections.abc import Sequence
@@ -16,11 +16,14 @@ _TAILS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "
 _SUBJECTS: Final = frozenset({"i", "we", "he", "she", "they", "it"})
 _JOINS: Final = frozenset({",", "and", "but", "so", "-", "–", "—"})
 _IS_AFTER: Final = frozenset(
-    "a an the not from in at on my our his her their your really very still now also married allergic called named based"
-    " so just always living working studying learning teaching currently originally vegan vegetarian engaged single".split()
+    "a an the not from in at on my our his her their your really very still now also married allergic called named"
+    " based"
+    " so just always living working studying learning teaching currently originally vegan"
+    " vegetarian engaged single".split()
 )
 _ELIDED: Final = frozenset(
-    "live work study speak play love like hate enjoy prefer have own am use teach collect lives works studies speaks plays"
+    "live work study speak play love like hate enjoy prefer have own am use teach collect lives works studies"
+    " speaks plays"
     " loves likes hates enjoys prefers has owns is uses teaches collects dislike dislikes".split()
 )
 

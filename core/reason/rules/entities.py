@@ -1,4 +1,4 @@
-"""Named entities by rules: capitals, known speakers, the shapes and names of technology, titles in 《》, and words around."""
+"""Named entities by rules: capitals, speakers, shapes and names of technology, titles in 《》, and words around."""
 
 import re
 from typing import Final
@@ -16,7 +16,8 @@ _UPPER: Final = (
 _SIGN: Final = r"[^\W\u3040-\u30ff\u3400-\u9fff]"
 _PART: Final = rf"{_UPPER}(?:{_SIGN}|[&+#])*(?:[.'’-](?:{_SIGN}|[+#])+)*"
 _RUN: Final = re.compile(
-    rf"(?<![A-Za-z0-9_@#/.-])(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?{_PART}(?: (?:(?:of|the|de|van|von|der|del|la)(?: the)? (?={_UPPER}))?{_PART}){{0,5}}"
+    rf"(?<![A-Za-z0-9_@#/.-])(?:(?:Mr|Mrs|Ms|Dr|Prof)\.? )?{_PART}(?: (?:(?:of|the|de|van|von|der|del|la)"
+    rf"(?: the)? (?={_UPPER}))?{_PART}){{0,5}}"
 )
 _SHAPE: Final = re.compile(
     r"(?<![\w@/.])(?:[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Za-z]+\.(?:js|py|ts|io|rs|net)|[A-Za-z]+[+#]{1,2}|[A-Z]{2,}[a-z]?\w*\d+)(?![\w/@])"
@@ -29,15 +30,24 @@ _CHINESE_NAMED: Final = re.compile(
     r"|(?P<group>[\u4e00-\u9fff]{2,8}(?:公司|集团|大学|学院|医院|银行|研究院))"
 )
 TECHNOLOGY: Final = frozenset(
-    "docker kafka npm yarn pnpm pip conda python java javascript typescript rust golang kotlin swift ruby perl php scala haskell"
-    " react vue angular svelte nextjs node django flask fastapi spring rails laravel kubernetes k8s helm terraform ansible jenkins"
-    " github gitlab bitbucket git linux ubuntu debian fedora windows macos android ios postgres postgresql mysql sqlite mariadb"
-    " mongodb redis cassandra elasticsearch clickhouse duckdb snowflake bigquery spark hadoop flink airflow prefect dbt pandas"
-    " polars numpy pytorch tensorflow keras jax onnx cuda nginx apache rabbitmq celery grpc graphql rest json yaml toml xml html css"
-    " sql api sdk cli ide vscode vim emacs neovim intellij pycharm jupyter excel aws gcp azure s3 ec2 lambda cloudflare vercel netlify"
-    " heroku firebase supabase prometheus grafana kibana sentry datadog webpack vite eslint prettier jest pytest selenium playwright"
-    " cypress maven gradle bash zsh powershell ssh tls ssl oauth jwt http https tcp udp dns vpn bert gpt llm rag bm25 faiss milvus"
-    " weaviate qdrant pinecone langchain openai anthropic claude chatgpt gemini llama mistral huggingface parquet arrow delta iceberg"
+    "docker kafka npm yarn pnpm pip conda python java javascript typescript rust golang kotlin swift ruby perl php"
+    " scala haskell"
+    " react vue angular svelte nextjs node django flask fastapi spring rails laravel kubernetes k8s helm terraform"
+    " ansible jenkins"
+    " github gitlab bitbucket git linux ubuntu debian fedora windows macos android ios postgres postgresql mysql"
+    " sqlite mariadb"
+    " mongodb redis cassandra elasticsearch clickhouse duckdb snowflake bigquery spark hadoop flink airflow prefect"
+    " dbt pandas"
+    " polars numpy pytorch tensorflow keras jax onnx cuda nginx apache rabbitmq celery grpc graphql rest json yaml"
+    " toml xml html css"
+    " sql api sdk cli ide vscode vim emacs neovim intellij pycharm jupyter excel aws gcp azure s3 ec2 lambda"
+    " cloudflare vercel netlify"
+    " heroku firebase supabase prometheus grafana kibana sentry datadog webpack vite eslint prettier jest pytest"
+    " selenium playwright"
+    " cypress maven gradle bash zsh powershell ssh tls ssl oauth jwt http https tcp udp dns vpn bert gpt llm rag"
+    " bm25 faiss milvus"
+    " weaviate qdrant pinecone langchain openai anthropic claude chatgpt gemini llama mistral huggingface parquet"
+    " arrow delta iceberg"
     " unity unreal blender figma photoshop arduino wasm ci cd".split()
 )
 _ORGANISATION: Final = re.compile(
@@ -55,17 +65,21 @@ _PLACE_BEFORE: Final = frozenset(
     "in to from near at visit visited visiting toward towards across around leaving left reach reached".split()
 )
 _PERSON_BEFORE: Final = frozenset(
-    "wife husband partner friend sister brother son daughter mother father mom dad uncle aunt cousin boss manager colleague coworker"
-    " roommate neighbor neighbour fiance girlfriend boyfriend teacher doctor coach met meet with told hey hi hello dear named called"
+    "wife husband partner friend sister brother son daughter mother father mom dad uncle aunt cousin boss manager"
+    " colleague coworker"
+    " roommate neighbor neighbour fiance girlfriend boyfriend teacher doctor coach met meet with told hey hi hello"
+    " dear named called"
     " and grandma grandpa nephew niece".split()
 )
 _PERSON_AFTER: Final = re.compile(
     r"(?:['’]s (?:wife|husband|birthday|mother|father|mom|dad|sister|brother|son|daughter|house|family|wedding)"
-    r"| (?:said|says|told|thinks|lives|works|loves|likes|moved|married|wants|plays|studies|called|asked|wrote|came|went|is my|is his|is her"
+    r"| (?:said|says|told|thinks|lives|works|loves|likes|moved|married|wants|plays|studies|called|asked|wrote"
+    r"|came|went|is my|is his|is her"
     r"|and I)\b)"
 )
 _CALENDAR: Final = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october"
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august"
+    " september october"
     " november december i'm i've i'll i'd i christmas english".split()
 )
 
@@ -163,8 +177,10 @@ def _surfaces(text: str) -> list[tuple[int, str]]:
 
 
 _LOWER_TECH: Final = TECHNOLOGY - frozenset(
-    "rest spring arrow delta spark swift ruby rust unity vue node flask react apache lambda prefect celery helm jest java excel"
-    " conda yarn gradle unreal cypress gemini llama mistral iceberg blender milvus flink prettier vite kafka scala perl claude".split()
+    "rest spring arrow delta spark swift ruby rust unity vue node flask react apache lambda prefect celery helm"
+    " jest java excel"
+    " conda yarn gradle unreal cypress gemini llama"
+    " mistral iceberg blender milvus flink prettier vite kafka scala perl claude".split()
 ) | {"kafka"}
 
 

@@ -29,7 +29,8 @@ _READ: Final = 20_000  # characters of a message that are read for structure; al
 _SENTENCES: Final = 400
 
 _CORRECTING: Final = re.compile(
-    r"(?:\w+, )?(?:i meant|correction\b|i misspoke|scratch that|that was wrong|not \w+, but)|(?:不对|更正|说错了|我是说|其实不是)",
+    r"(?:\w+, )?(?:i meant|correction\b|i misspoke|scratch that|that was wrong|not \w+, but)|(?:不对|更正"
+    r"|说错了|我是说|其实不是)",
     re.IGNORECASE,
 )
 _WE: Final = re.compile(r"(?:\w+, )?we\b", re.IGNORECASE)
@@ -110,7 +111,8 @@ class _Window:
         text, secrets = redact(use.sentence)
         flags = ("failed",) * use.failed + ("redacted",) * bool(secrets or holds_mark(text))
         common = {
-            "entity_type": "technology", "speaker": message.name, "observed_at": message.timestamp, "valid_from": message.timestamp,
+            "entity_type": "technology",
+            "speaker": message.name, "observed_at": message.timestamp, "valid_from": message.timestamp,
             "time_precision": "instant" if message.timestamp else "unknown", "context": self._context(place),
         }  # fmt: skip
         source = Source(message.message_id, 0, len(message.content))

@@ -13,52 +13,71 @@ _FENCE_OPEN: Final = re.compile(
     re.IGNORECASE,
 )
 _BRACKET_OPEN: Final = re.compile(
-    r"(?:\[|={3,} ?|-{3,} ?)(?:BEGIN |START (?:OF )?)?(?P<tag>(?:RECALLED |RELEVANT |RETRIEVED )?MEMOR(?:Y|IES)(?: CONTEXT)?)(?:\]| ?={3,}| ?-{3,})",
+    r"(?:\[|={3,} ?|-{3,} ?)(?:BEGIN |START (?:OF )?)?(?P<tag>(?:RECALLED |RELEVANT |RETRIEVED )?MEMOR(?:Y|IES)"
+    r"(?: CONTEXT)?)(?:\]| ?={3,}| ?-{3,})",
     re.IGNORECASE,
 )
 _CODE: Final = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _BOOT: Final = re.compile(
-    r"^\s*(?:#+ ?(?:AGENTS|CLAUDE|SOUL|MEMORY|IDENTITY|TOOLS|USER|BOOT(?:STRAP)?|HEARTBEAT|SYSTEM|GEMINI)(?:\.md)?\b[^\n]{0,80}\n"
+    r"^\s*(?:#+ ?(?:AGENTS|CLAUDE|SOUL|MEMORY|IDENTITY|TOOLS|USER|BOOT(?:STRAP)?|HEARTBEAT|SYSTEM|GEMINI)"
+    r"(?:\.md)?\b[^\n]{0,80}\n"
     r"|(?:system prompt|system):\s|You are (?:a|an|the|now) [^\n]{0,120}(?:assistant|agent|chatbot|model|AI|bot)\b"
     r"|<\|(?:system|im_start)\|?>|\[?(?:file|contents of)\]?:? ?[\w./-]{0,80}(?:AGENTS|CLAUDE|SOUL|MEMORY|TOOLS)\.md)"
 )
 _INSTRUCTION: Final = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,20}\b(?:previous|prior|above|earlier|all|your)\b[^.\n]{0,30}"
     r"\b(?:instructions?|rules?|prompts?|directives?|guidelines?|messages?)\b"
-    r"|\b(?:ignore|disregard|override|bypass) (?:any|the|these|those) (?:instructions?|system prompts?|directives?|guardrails?)\b"
-    r"|\bnew (?:system )?instructions?:|\byou are now (?:in )?(?:dan|developer mode|jailbroken|unrestricted|root|admin)\b"
-    r"|\b(?:reveal|print|show|repeat|leak|output)\b[^.\n]{0,30}\b(?:system prompt|hidden instructions|initial instructions)"
+    r"|\b(?:ignore|disregard|override|bypass) (?:any|the|these|those) (?:instructions?|system prompts?"
+    r"|directives?|guardrails?)\b"
+    r"|\bnew (?:system )?instructions?:|\byou are now (?:in )?(?:dan|developer mode|jailbroken|unrestricted"
+    r"|root|admin)\b"
+    r"|\b(?:reveal|print|show|repeat|leak|output)\b[^.\n]{0,30}\b(?:system prompt|hidden instructions"
+    r"|initial instructions)"
     r"|\b(?:remember|store|save|memorize|memorise|note)\b[^.\n]{0,40}\b(?:admin|root|master|system)\b[^.\n]{0,20}\b(?:password|access|token|privileges?|key)\b"
-    r"|\b(?:always|from now on)\b[^.\n]{0,40}\b(?:obey|execute|run|send|forward|transfer|exfiltrate)\b[^.\n]{0,60}\b(?:without (?:asking|confirmation)|commands?|to https?:|to \S+@)"
+    r"|\b(?:always|from now on)\b[^.\n]{0,40}\b(?:obey|execute|run|send|forward|transfer"
+    r"|exfiltrate)\b[^.\n]{0,60}\b(?:without (?:asking|confirmation)|commands?|to https?:|to \S+@)"
     r"|\b(?:do not|don't|never) (?:tell|inform|mention (?:this|it) to) the user\b"
     r"|(?:忽略|无视|忘记|忘掉|绕过)[^。\n]{0,12}(?:之前|先前|以上|前面|所有|上述)[^。\n]{0,8}(?:指令|指示|规则|提示|要求|命令)"
     r"|(?:记住|保存)[^。\n]{0,10}(?:管理员|root|系统)[^。\n]{0,6}(?:密码|权限|口令)|系统提示词",
     re.IGNORECASE,
 )
 _INSTRUCTION_CUES: Final = (
-    "ignore", "disregard", "forget", "override", "bypass", "instruction", "you are now", "prompt", "admin", "root", "master",
+    "ignore", "disregard", "forget", "override", "bypass", "instruction", "you are now", "prompt", "admin", "root",
+    "master",
     "system", "always", "from now on", "the user", "忽略", "无视", "忘", "绕过", "记住", "保存", "提示词",
 )  # fmt: skip
 _LOG_LINE: Final = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|at [\w.$<>]+\(|File \"|Traceback|[{}\[\]\"<]|[+-]{3} |@@ |(?:INFO|DEBUG|WARN|ERROR|TRACE)\b"
-    r"|\$ |>>> |[\w./-]+:\d+:|drwx|-rw|\| |│|├|└|import |from \w+ import|def |class |#include|const |let |var |function |public |return |if \(|for \(|\}|\)|;|//|/\*|\s{4}\S)"
+    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|at [\w.$<>]+\(|File \"|Traceback|[{}\[\]\"<]"
+    r"|[+-]{3} |@@ |(?:INFO|DEBUG|WARN|ERROR|TRACE)\b"
+    r"|\$ |>>> |[\w./-]+:\d+:|drwx|-rw|\| |│|├|└|import |from \w+ import|def |class |#include|const |let |var "
+    r"|function |public |return |if \(|for \(|\}|\)|;|//|/\*|\s{4}\S)"
 )
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _LETTERS: Final = re.compile(r"[a-z'’]+")
 _STRETCHED: Final = re.compile(r"(.)\1{2,}")
 
 _EMPTY: Final = frozenset(
-    "hi hey hello hiya yo howdy hola greetings bye goodbye byebye cya later ttyl ciao cheers thanks thank thx ty tysm welcome ok okay"
-    " okey k kk alright yes yeah yep yup ya sure no nope nah absolutely definitely totally exactly indeed certainly agreed right"
-    " true wow whoa woah omg oh ooh ah aww aw haha hahaha hehe lol lmao rofl xd hmm hm mhm uh um huh yay woohoo cool nice great"
-    " awesome amazing fantastic wonderful excellent perfect brilliant lovely good fine super sweet neat impressive incredible"
+    "hi hey hello hiya yo howdy hola greetings bye goodbye byebye cya later ttyl ciao cheers thanks thank thx ty"
+    " tysm welcome ok okay"
+    " okey k kk alright yes yeah yep yup ya sure no nope nah absolutely definitely totally exactly indeed certainly"
+    " agreed right"
+    " true wow whoa woah omg oh ooh ah aww aw haha hahaha hehe lol lmao rofl xd hmm hm mhm uh um huh yay woohoo"
+    " cool nice great"
+    " awesome amazing fantastic wonderful excellent perfect brilliant lovely good fine super sweet neat impressive"
+    " incredible"
     " beautiful interesting fun glad happy proud congrats congratulations sorry please np problem worries worry anytime"
-    " i you we me my your it its that this these those they he she him her them us our a an the is are was were am be been"
-    " being do does did don't not so very really pretty quite just too also and or but for to of in on at with by as if then than"
-    " there here what how who why when where which much more most such all lot lots bit again well im i'm you're it's that's"
-    " we're they're can could will would should may might must have has had i've you've i'll you'll let's lets let got get"
-    " sounds sound looks look seems seem feel feels hear heard see know mean say said like love way up out about day night"
-    " morning afternoon evening everyone all guys man dude bro friend buddy dear folks one thing things something anything"
+    " i you we me my your it its that this these those they he she him her them us our a an the is are was were am"
+    " be been"
+    " being do does did don't not so very really pretty quite just too also and or but for to of in on at with by"
+    " as if then than"
+    " there here what how who why when where which much more most such all lot lots bit again well im i'm you're"
+    " it's that's"
+    " we're they're can could will would should may might must have has had i've you've i'll you'll let's lets let"
+    " got get"
+    " sounds sound looks look seems seem feel feels hear heard see know mean say said like love way up out about"
+    " day night"
+    " morning afternoon evening everyone all guys man dude bro friend buddy dear folks one thing things something"
+    " anything"
     " nothing everything always never ever now soon today course kind sort ill i'd you'd he's she's won't can't cannot"
     " doing going been today take care keep go good luck same appreciate talk best ones".split()
 )
@@ -71,7 +90,8 @@ _EMPTY_CHINESE: Final = re.compile(
 )
 _CJK: Final = re.compile(r"[\u3400-\u9fff\u3040-\u30ff]")
 _ANSWERS: Final = frozenset(
-    "yes yeah yep yup no nope nah sure never always sometimes definitely absolutely 是 是的 对 不 不是 没有 有 会 不会 可以".split()
+    "yes yeah yep yup no nope nah sure never always sometimes definitely absolutely"
+    " 是 是的 对 不 不是 没有 有 会 不会 可以".split()
 )
 
 
@@ -147,7 +167,7 @@ def is_dump(content: str) -> bool:
 
 
 def carries(text: str, names: frozenset[str] = frozenset()) -> bool:
-    """Return whether a text has a word, number or name that could be remembered; ``names`` are speakers, addressed only.
+    """Return whether a text has a word, number or name to remember; ``names`` are speakers, who may just be addressed.
 
     >>> carries("Wow, that's great!"), carries("I adopted a puppy")
     (False, True)

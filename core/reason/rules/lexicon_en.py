@@ -3,9 +3,36 @@
 from typing import Final
 
 __all__ = [
-    "ADVERBS", "AUXILIARIES", "CANONICAL", "CONCRETE", "CREATION", "CUT", "DEICTIC", "DISLIKES", "EVALUATIVE", "IRREGULAR_PAST", "KIN", "MANY_VERBS", "MENTAL", "MODALS",
-    "NOMINAL", "NO_NAMES", "NO_NAME_ENDINGS", "OPENERS", "PARTICLES", "PARTICIPLES", "PAST_STATE", "PREPOSITIONS", "PROGRESSIVE", "SINGLE_VERBS", "STABLE", "TEAM_VERBS", "TO_NOUNS", "TRANSIENT",
-    "base_form", "third_person",
+    "ADVERBS",
+    "AUXILIARIES",
+    "CANONICAL",
+    "CONCRETE",
+    "CREATION",
+    "CUT",
+    "DEICTIC",
+    "DISLIKES",
+    "EVALUATIVE",
+    "IRREGULAR_PAST",
+    "KIN",
+    "MANY_VERBS",
+    "MENTAL",
+    "MODALS",
+    "NOMINAL",
+    "NO_NAMES",
+    "NO_NAME_ENDINGS",
+    "OPENERS",
+    "PARTICIPLES",
+    "PARTICLES",
+    "PAST_STATE",
+    "PREPOSITIONS",
+    "PROGRESSIVE",
+    "SINGLE_VERBS",
+    "STABLE",
+    "TEAM_VERBS",
+    "TO_NOUNS",
+    "TRANSIENT",
+    "base_form",
+    "third_person",
 ]  # fmt: skip
 
 
@@ -14,9 +41,11 @@ def _words(text: str) -> frozenset[str]:
 
 
 MODALS: Final = _words(
-    "would could might should can can't cannot could've will shall may must wish hope want wanna need gotta gonna 'd 'll wouldn't couldn't"
+    "would could might should can can't cannot could've will shall may must wish hope want wanna need gotta gonna"
+    " 'd 'll wouldn't couldn't"
     " shouldn't won't let let's if unless whether maybe perhaps probably possibly apparently supposedly allegedly"
-    " hypothetically imagine suppose pretend guess think thought believe bet seems seem looks look feels feel sounds sound"
+    " hypothetically imagine suppose pretend guess think thought believe bet seems seem looks look feels feel"
+    " sounds sound"
     " say says said claims claimed told tell heard hear rumor rumour reportedly wonder assume doubt"
 )
 """Words after which a clause isn't asserted: possibility, wish, condition, hearsay, opinion."""
@@ -26,13 +55,15 @@ MENTAL: Final = _words(
     " swear suggest recommend ask call go come make take give put set hit cut let keep bring leave show try start begin"
     " stop finish end turn run do did have has be am is are was were miss care feel wait plan intend decide happen help"
     " send add change move check mention talk speak-up sit stand walk meet hold lose spend open close follow stay pick"
-    " watch listen point seem appear consider imagine stick deal pass reach reckon figure admit been being regret apologize apologise"
+    " watch listen point seem appear consider imagine stick deal pass reach reckon figure admit been being regret"
+    " apologize apologise"
     " congratulate relate vote propose insist pray dream read beg bet reply respond hurt cost quit spread shut"
 )
 """Verbs whose present tells of the moment, not of a lasting state."""
 
 ADVERBS: Final = _words(
-    "also really just still now currently actually always usually often mostly generally normally typically sometimes both"
+    "also really just still now currently actually always usually often mostly generally normally typically"
+    " sometimes both"
     " already recently absolutely definitely truly only even rarely seldom simply basically honestly originally"
     " presently officially formerly previously primarily mainly finally totally completely especially particularly most"
     " very so quite long happily proudly personally"
@@ -44,7 +75,8 @@ PREPOSITIONS: Final = _words(
 )
 
 PARTICLES: Final = _words(
-    "down up out off away back hard together well mostly online ahead able apart less better best worse fast slowly just"
+    "down up out off away back hard together well mostly online ahead able apart less better best worse fast slowly"
+    " just"
     " again almost maybe ever forward home inside outside upstairs along around"
 )
 """Words after a verb that are no object of it."""
@@ -54,39 +86,51 @@ TO_NOUNS: Final = _words("allergic related married engaged devoted accustomed ad
 
 CUT: Final = _words(
     "because but so which who whom whose that when where if while although though since after before until unless than"
-    " cause cuz and/or yet however therefore whereas plus except despite without during once whenever wherever according"
+    " cause cuz and/or yet however therefore whereas plus except despite without during once whenever wherever"
+    " according"
 )
 """Words that begin another clause or a circumstance; a value ends before them."""
 
 DEICTIC: Final = _words(
-    "this that these those it you your yours him her hers his them their theirs there here one ones something everything"
-    " nothing anything someone somebody everyone everybody what how all so too not me myself us it's that's them both each"
-    " such more most some any many much lots plenty enough another other others either neither none same way thing things"
+    "this that these those it you your yours him her hers his them their theirs there here one ones something"
+    " everything"
+    " nothing anything someone somebody everyone everybody what how all so too not me myself us it's that's them"
+    " both each"
+    " such more most some any many much lots plenty enough another other others either neither none same way thing"
+    " things"
 )
 """A value that begins with one of these can't be understood by itself."""
 
 OPENERS: Final = _words(
-    "yes yeah yep yup no nope nah oh ah aw aww wow hey hi hello well so and but also anyway anyways actually btw fyi ok okay"
-    " sure thanks thank-you right indeed honestly basically plus haha lol hmm um uh oops yay cool great nice additionally"
+    "yes yeah yep yup no nope nah oh ah aw aww wow hey hi hello well so and but also anyway anyways actually btw"
+    " fyi ok okay"
+    " sure thanks thank-you right indeed honestly basically plus haha lol hmm um uh oops yay cool great nice"
+    " additionally"
     " moreover furthermore then now correction sorry"
 )
 
 TRANSIENT: Final = _words(
-    "here there out back home away up down off over around late early ready busy sorry happy glad excited sad worried sure"
+    "here there out back home away up down off over around late early ready busy sorry happy glad excited sad"
+    " worried sure"
     " tired proud bored hungry thirsty sick ill fine good great okay ok well better bad nervous scared afraid curious"
     " grateful thankful thrilled pleased surprised shocked upset angry mad annoyed confused stressed overwhelmed amazed"
-    " done finished able unable about going trying getting looking doing feeling thinking wondering hoping planning talking"
+    " done finished able unable about going trying getting looking doing feeling thinking wondering hoping planning"
+    " talking"
     " coming leaving waiting making taking having being so just not in on at impressed inspired honored honoured lucky"
     " lost stuck awake asleep alive free available welcome right wrong true serious kidding aware close next due likely"
     " supposed set used new gone all too very really super pretty quite kind sort almost nearly more most less as"
-    " swamped full filled packed disappointed exhausted delighted touched moved blessed relieved jealous ashamed embarrassed lonely calm relaxed"
+    " swamped full filled packed disappointed exhausted delighted touched moved blessed relieved jealous ashamed"
+    " embarrassed lonely calm relaxed"
 )
 """Predicates that tell of the moment, of a place at hand, or nothing by themselves."""
 
 STABLE: Final = _words(
-    "vegan vegetarian pescatarian lactose-intolerant gluten-free left-handed right-handed colorblind colour-blind deaf blind"
-    " single married divorced widowed engaged retired unemployed self-employed pregnant bilingual trilingual diabetic asthmatic"
-    " celiac autistic dyslexic introverted extroverted muslim christian jewish hindu buddhist atheist catholic transgender"
+    "vegan vegetarian pescatarian lactose-intolerant gluten-free left-handed right-handed colorblind colour-blind"
+    " deaf blind"
+    " single married divorced widowed engaged retired unemployed self-employed pregnant bilingual trilingual"
+    " diabetic asthmatic"
+    " celiac autistic dyslexic introverted extroverted muslim christian jewish hindu buddhist atheist catholic"
+    " transgender"
     " gay bisexual nonbinary non-binary freelance"
 )
 """Adjectives that tell of a lasting state of a person."""
@@ -94,35 +138,47 @@ STABLE: Final = _words(
 EVALUATIVE: Final = _words(
     "best worst part rest most some one all end beginning start point purpose idea problem thing reason bulk goal issue"
     " trick key question answer fact truth point result advantage benefit downside beauty joy importance highlight good"
-    " bad first last next only same whole other biggest greatest hardest easiest funniest coolest nicest time day way kind"
+    " bad first last next only same whole other biggest greatest hardest easiest funniest coolest nicest time day"
+    " way kind"
     " sort type middle front back top bottom side"
 )
 """Heads of "the … of X" that name no property of X."""
 
 KIN: Final = _words(
-    "wife husband partner spouse fiance fiancée fiancee girlfriend boyfriend mother mom mum father dad parent parents sister"
-    " brother sibling son daughter child kid baby twin grandmother grandma grandfather grandpa grandson granddaughter aunt"
-    " uncle cousin niece nephew friend roommate flatmate neighbor neighbour colleague coworker boss manager mentor teacher"
+    "wife husband partner spouse fiance fiancée fiancee girlfriend boyfriend mother mom mum father dad parent"
+    " parents sister"
+    " brother sibling son daughter child kid baby twin grandmother grandma grandfather grandpa grandson"
+    " granddaughter aunt"
+    " uncle cousin niece nephew friend roommate flatmate neighbor neighbour colleague coworker boss manager mentor"
+    " teacher"
     " coach doctor therapist dentist dog cat puppy kitten pet parrot hamster rabbit horse turtle goldfish stepmother"
     " stepfather stepson stepdaughter mother-in-law father-in-law ex-wife ex-husband"
 )
 """Nouns that relate a person or animal to its person."""
 
 CONCRETE: Final = KIN | _words(
-    "dogs cats puppies kittens pets parrots hamsters rabbits horses turtles fish sisters brothers siblings sons daughters"
-    " children kids twins grandchildren cousins nieces nephews car cars bike bikes motorcycle house houses apartment flat"
-    " garden boat guitar piano violin drum laptop phone camera telescope scooter truck van company business shop restaurant"
-    " farm allergy allergies degree phd diploma licence license permit tattoo tattoos employees members students offices"
+    "dogs cats puppies kittens pets parrots hamsters rabbits horses turtles fish sisters brothers siblings sons"
+    " daughters"
+    " children kids twins grandchildren cousins nieces nephews car cars bike bikes motorcycle house houses"
+    " apartment flat"
+    " garden boat guitar piano violin drum laptop phone camera telescope scooter truck van company business shop"
+    " restaurant"
+    " farm allergy allergies degree phd diploma licence license permit tattoo tattoos employees members students"
+    " offices"
     " branches stores plants chickens bees goats cows ducks birds snakes lizards iguana gecko ferret guinea snake bird"
     " beehives twins diabetes asthma adhd passport visa subscription account accounts servers nodes replicas shards"
 )
 """What "have" possesses lastingly."""
 
 NOMINAL: Final = _words(
-    "name surname nickname birthday age job occupation profession employer company email address hometown major diet religion"
-    " nationality citizenship height weight hobby hobbies goal dream language languages color colour food dish band song"
-    " movie film book sport team city country username handle timezone allergy allergies star sign zodiac degree title role"
-    " position salary budget deadline password pronouns blood instrument pet phone number size flavor flavour drink season"
+    "name surname nickname birthday age job occupation profession employer company email address hometown major"
+    " diet religion"
+    " nationality citizenship height weight hobby hobbies goal dream language languages color colour food dish band"
+    " song"
+    " movie film book sport team city country username handle timezone allergy allergies star sign zodiac degree"
+    " title role"
+    " position salary budget deadline password pronouns blood instrument pet phone number size flavor flavour drink"
+    " season"
     " birthplace residence motto editor framework database stack"
 )
 """Nouns whose value may be a plain lower-case word ("my favourite colour is blue")."""
@@ -140,14 +196,17 @@ TEAM_VERBS: Final = _words(
 """What a group does as a group; elsewhere "we" is a family or friends."""
 
 PROGRESSIVE: Final = {
-    "living": "live", "working": "work", "studying": "study", "learning": "learn", "teaching": "teach", "training": "train",
+    "living": "live", "working": "work", "studying": "study", "learning": "learn", "teaching": "teach",
+    "training": "train",
     "interning": "intern", "majoring": "major", "dating": "date",
 }  # fmt: skip
 """Progressive forms that tell of a lasting state."""
 
 CANONICAL: Final = {
-    "moves_to": "lives_in", "moves_into": "lives_in", "relocates_to": "lives_in", "resides_in": "lives_in", "based_in": "lives_in",
-    "works_for": "works_at", "works_with": "works_with", "employed_by": "works_at", "employed_at": "works_at", "joins": "works_at",
+    "moves_to": "lives_in", "moves_into": "lives_in", "relocates_to": "lives_in", "resides_in": "lives_in",
+    "based_in": "lives_in",
+    "works_for": "works_at", "works_with": "works_with", "employed_by": "works_at", "employed_at": "works_at",
+    "joins": "works_at",
     "loves": "likes", "adores": "likes", "enjoys": "likes", "likes": "likes", "hates": "likes", "dislikes": "likes",
     "detests": "likes", "loathes": "likes", "despises": "likes", "weds": "married_to", "marries": "married_to",
     "wed_to": "married_to", "fond_of": "likes", "into": "likes", "fan_of": "likes",
@@ -161,7 +220,8 @@ PARTICIPLES: Final = _words(
     " spoken shown grown driven chosen sent kept left taken thrown worn broken paid told hidden put cut hit shot lit"
 )
 CREATION: Final = _words(
-    "founded created written invented designed developed built directed composed painted produced discovered established"
+    "founded created written invented designed developed built directed composed painted produced discovered"
+    " established"
     " authored made born located based employed married headquartered published released recorded signed situated"
     " introduced launched coined"
 )
@@ -174,10 +234,14 @@ PAST_STATE: Final = {
 """Past verbs of the first person that leave a state behind."""
 
 IRREGULAR_PAST: Final = _words(
-    "forgot meant been gotten seen done gone founded wrote made built led won bought sold taught drew sang ran found gave became began took drove flew spoke chose"
-    " grew knew held kept left lost met paid sent shot spent stood told thought threw wore came went got saw ate fell felt"
-    " heard hid hit hurt laid lay put quit read rode rose said set shook shut slept slid stole struck swam swept swore tore"
-    " understood woke wound was were had did brought caught fought sought bent bound broke burnt cut dealt dug drank fed"
+    "forgot meant been gotten seen done gone founded wrote made built led won bought sold taught drew sang ran"
+    " found gave became began took drove flew spoke chose"
+    " grew knew held kept left lost met paid sent shot spent stood told thought threw wore came went got saw ate"
+    " fell felt"
+    " heard hid hit hurt laid lay put quit read rode rose said set shook shut slept slid stole struck swam swept"
+    " swore tore"
+    " understood woke wound was were had did brought caught fought sought bent bound broke burnt cut dealt dug"
+    " drank fed"
 )
 
 _BASE: Final = {"has": "have", "does": "do", "goes": "go", "is": "be"}
@@ -194,18 +258,29 @@ _THIRD: Final = {
 
 
 NO_NAMES: Final = _words(
-    "i it this that these those there here what who when where why how yes no ok okay hey hi hello thanks thank please wow"
-    " great nice cool the a an my our your his her their its we you they he she if and but so or not as at in on for from to"
-    " with sounds glad happy sorry good bad can could would should do does did have has had is are was were let let's just"
-    " also everyone everybody someone somebody nobody nothing something anything everything most some many all both each"
-    " every any one two three today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday now"
-    " then maybe congrats congratulations absolutely definitely totally exactly true right sure of looks seems feels love"
-    " people things life time work music art nature speaking more less such other another step note subject re fyi update"
-    " todo warning error after before since while during because although though family friends kids exercise money health"
-    " food school home water weather sports reading books games crazy mixed funny fun best happiness confidence patience"
+    "i it this that these those there here what who when where why how yes no ok okay hey hi hello thanks thank"
+    " please wow"
+    " great nice cool the a an my our your his her their its we you they he she if and but so or not as at in on"
+    " for from to"
+    " with sounds glad happy sorry good bad can could would should do does did have has had is are was were let"
+    " let's just"
+    " also everyone everybody someone somebody nobody nothing something anything everything most some many all both"
+    " each"
+    " every any one two three today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday"
+    " sunday now"
+    " then maybe congrats congratulations absolutely definitely totally exactly true right sure of looks seems"
+    " feels love"
+    " people things life time work music art nature speaking more less such other another step note subject re fyi"
+    " update"
+    " todo warning error after before since while during because although though family friends kids exercise money"
+    " health"
+    " food school home water weather sports reading books games crazy mixed funny fun best happiness confidence"
+    " patience"
     " self trust respect support change success failure fear hope hard soft every-day overall finally meanwhile however"
-    " still even only once until unless without within like lots plenty bummer wishing sending counting trying user assistant explain describe act write list give tell create provide generate make summarize"
-    " compare discuss find show help add use check run update translate rewrite consider analyze identify trigger traditional modern many few several"
+    " still even only once until unless without within like lots plenty bummer wishing sending counting trying user"
+    " assistant explain describe act write list give tell create provide generate make summarize"
+    " compare discuss find show help add use check run update translate rewrite consider analyze identify trigger"
+    " traditional modern many few several"
 )
 """Words that begin sentences with a capital and name nobody."""
 

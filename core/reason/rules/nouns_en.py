@@ -17,8 +17,8 @@ __all__ = ["Subject", "belonging", "definite", "kind", "possessive"]
 class Subject:
     """Who or what a clause is about: entity and type, the word after it, and its grammatical person.
 
-    ``said`` is the name that stands for a pronoun. ``sure`` is False for a lone word that is capital perhaps only because
-    it begins the sentence.
+    ``said`` is the name that stands for a pronoun. ``sure`` is False for a lone word that is capital perhaps only
+    because it begins the sentence.
     """
 
     entity: str

@@ -1,4 +1,4 @@
-"""English phrases within a clause: the noun phrase that a value is, what may follow it, and the clause as a sentence."""
+"""English phrases in a clause: the noun phrase that a value is, what may follow it, and the clause as a sentence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,8 @@ _ENDS: Final = frozenset(
     "too now again anymore lol haha btw everyday nowadays today every called named together - – —".split()
 )
 _FILLERS: Final = frozenset(
-    "too now currently again anymore though actually lol haha btw nowadays well as these days right at the moment a lot so"
+    "too now currently again anymore though actually lol haha btw nowadays well as these days right at the moment a"
+    " lot so"
     " very much by way all my life today really indeed any more".split()
 )
 _TIME_LEADS: Final = frozenset("in on since at until from this last next about around ago back".split())

@@ -11,12 +11,14 @@ __all__ = ["ToolUse", "is_lesson", "procedure", "read_tool", "tool_call"]
 
 _CALL: Final = re.compile(r"(?P<tool>[A-Za-z_][\w.\-]{1,60})\s?\((?P<arguments>[^()\n]{0,2000})\)")
 _NAMED_CALL: Final = re.compile(
-    r"(?:tool(?:[ _]?(?:call|use|name))?|function(?:[ _]call)?|action|calling|called|running|run|invoke[sd]?)\s?[:=]?\s?[`\"']?(?P<tool>[A-Za-z_][\w.\-]{1,60})[`\"']?"
+    r"(?:tool(?:[ _]?(?:call|use|name))?|function(?:[ _]call)?|action|calling|called|running|run"
+    r"|invoke[sd]?)\s?[:=]?\s?[`\"']?(?P<tool>[A-Za-z_][\w.\-]{1,60})[`\"']?"
     r"(?:\s?(?:with|\(|:|arguments:?|input:?)\s?(?P<arguments>\{[^\n]{0,2000}\}|[^()\n]{0,2000}))?",
     re.IGNORECASE,
 )
 _FAILED: Final = re.compile(
-    r"\b(?:error|exception|traceback|failed|failure|fatal|denied|not found|no such|invalid|refused|timed? ?out|unable to|cannot|exit code [1-9]\d*"
+    r"\b(?:error|exception|traceback|failed|failure|fatal|denied|not found|no such|invalid|refused|timed? ?out"
+    r"|unable to|cannot|exit code [1-9]\d*"
     r"|non-zero|404|500|403|401)\b|失败|错误|异常|拒绝|超时",
     re.IGNORECASE,
 )
@@ -24,25 +26,32 @@ _NO_FAILURE: Final = re.compile(
     r"\b(?:0|no|without) (?:errors?|failures?)\b|\b0 failed\b|\"error\": ?(?:null|false|\"\")", re.IGNORECASE
 )
 _LESSON: Final = re.compile(
-    r"^(?:next time,? (?:(?:i|we|you) (?:should|must|will|need to|have to) )?(?!(?:i|we|you|he|she|they|it)\b)[a-z]+ [^.]*"
+    r"^(?:next time,? (?:(?:i|we|you) (?:should|must|will|need to|have to) )?(?!(?:i|we|you|he|she|they"
+    r"|it)\b)[a-z]+ [^.]*"
     r"\b(?:before|after|first|instead|with|without|the)\b)"
     r"|\b(?:should|must|need to|have to) [^.]{0,60}\bnext time\b|\b(?:lessons? (?:learned|learnt)|lesson:|note to self"
     r"|in (?:the )?future,? (?:always|never|use|run|check|make sure|don't|do not)\b"
     r"|the (?:fix|root cause|workaround|solution) (?:was|is)\b|(?:was|got) (?:fixed|solved|resolved) by"
-    r"|(?:i|we) (?:should|shouldn't|should not) have [a-z]+|(?:i|we)(?:'ve| have)? (?:learned|learnt) (?:that|the hard way))"
-    r"|(?:^|[,:;] )(?:always|never(?! (?:been|had|seen|done|thought|felt|knew))|don't forget to|remember to|make sure to|be sure to)"
+    r"|(?:i|we) (?:should|shouldn't|should not) have [a-z]+|(?:i|we)(?:'ve| have)? (?:learned|learnt) (?:that"
+    r"|the hard way))"
+    r"|(?:^|[,:;] )(?:always|never(?! (?:been|had|seen|done|thought|felt|knew))|don't forget to|remember to"
+    r"|make sure to|be sure to)"
     r" [a-z]+ [^.]{0,80}\b(?:before|after|first|when|otherwise|or else|because)\b"
     r"|下次[^。]{0,10}(?:要|记得|应该|先|别|不要|一定|最好|务必)|教训|经验是|吸取|以后(?:要|应该|记得|别|不要)|原来是因为|解决(?:办法|方法|方案)是|问题出在",
     re.IGNORECASE,
 )
 _LESSON_CUES: Final = (
-    "next time", "lesson", "note to self", "future", "the fix", "root cause", "workaround", "the solution", "ed by", "have ",
-    "learn", "always", "never", "forget to", "remember to", "make sure", "be sure", "下次", "教训", "经验", "吸取", "以后", "原来",
+    "next time", "lesson", "note to self", "future", "the fix", "root cause", "workaround", "the solution", "ed by",
+    "have ",
+    "learn", "always", "never", "forget to", "remember to", "make sure", "be sure", "下次", "教训", "经验", "吸取",
+    "以后", "原来",
     "解决", "问题出在",
 )  # fmt: skip
 _GOAL: Final = re.compile(
-    r"^[^\S\n]*(?:#+ )?(?:(?:how to|steps? (?:to|for)|procedure (?:to|for)|recipe (?:to|for)|to|when you want to) (?P<goal>[a-z][^\n:.?]{2,100})"
-    r"|(?:怎么|如何|要|想要)?(?P<zh>[\u4e00-\u9fff\w ]{2,30}?)(?:的)?(?:步骤|流程|方法)(?:如下|是)?|(?:如何|怎么|怎样)(?P<how>[\u4e00-\u9fff\w ]{2,30}))\s?[:：,，]",
+    r"^[^\S\n]*(?:#+ )?(?:(?:how to|steps? (?:to|for)|procedure (?:to|for)|recipe (?:to|for)|to"
+    r"|when you want to) (?P<goal>[a-z][^\n:.?]{2,100})"
+    r"|(?:怎么|如何|要|想要)?(?P<zh>[\u4e00-\u9fff\w ]{2,30}?)(?:的)?(?:步骤|流程|方法)(?:如下|是)?|(?:如何"
+    r"|怎么|怎样)(?P<how>[\u4e00-\u9fff\w ]{2,30}))\s?[:：,，]",
     re.IGNORECASE | re.MULTILINE,
 )
 _STEP: Final = re.compile(

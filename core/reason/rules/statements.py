@@ -1,11 +1,9 @@
 """A statement: what a clause says in entity, property and value, before it becomes a candidate."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-__all__ = ["Owner", "Statement", "OWNER", "TEAM"]
-
-Owner = Literal["speaker", "team", "named"]
+__all__ = ["OWNER", "TEAM", "Statement"]
 
 OWNER: Final = "\x00speaker"
 """Stands for the speaker in ``Statement.entity``."""
@@ -19,7 +17,7 @@ class Statement:
 
     ``entity`` is OWNER for the speaker, else a name; ``start`` and ``end`` are the clause's characters in the message.
     ``content`` is the clause as a sentence of its own, with the first person left as it is; ``named`` is the same
-    sentence with ``{}`` where the speaker's name goes. ``began`` says that the clause tells of a beginning ("moved to"),
+    sentence with OWNER where the speaker's name goes. ``began`` says that the clause tells of a beginning ("moved to"),
     so that its time is when the state began. ``whole`` is False when the clause said more than the statement holds.
     """
 
@@ -37,4 +35,3 @@ class Statement:
     past: bool = False
     correction: bool = False
     whole: bool = True
-    value_type: str = ""

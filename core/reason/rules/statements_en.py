@@ -1,7 +1,7 @@
-"""English clauses into statements by their structure: subject, verb and object; "the R of X is Y"; possessives; passives.
+"""English clauses into statements by structure: subject, verb and object; "the R of X is Y"; possessives; passives.
 
-There is no list of relations: verbs, nouns and participles name the property themselves. Closed classes of words say what
-is asserted at all (not questions, wishes, hearsay, conditions) and what lasts beyond the moment. What doesn't fit a
+There is no list of relations: verbs, nouns and participles name the property themselves. Closed classes of words say
+There is no list of relations: verbs, nouns and participles name the property themselves. Closed classes of words say
 structure fully is left to be kept in its own words: no statement is better than a wrong one.
 """
 
@@ -171,7 +171,7 @@ def _copula(phrases: Phrases, subject: Subject, verb: int, polarity: int, used_t
         return kind(phrases, subject, place, polarity, past)
     if past and word != "born":
         return None
-    if word in lexicon.PROGRESSIVE and subject.person != 3 or (word in lexicon.PROGRESSIVE and subject.said):
+    if (word in lexicon.PROGRESSIVE and subject.person != 3) or (word in lexicon.PROGRESSIVE and subject.said):
         return active(phrases, subject, place, polarity, base=lexicon.PROGRESSIVE[word])
     if phrases.participle(place) or _adjective(phrases, place):
         return _with_preposition(phrases, subject, place, polarity)

@@ -22,7 +22,10 @@ _OPENER: Final = re.compile(
     r"^(?:其实|对了|嗯|啊|哦|另外|还有|而且|不过|但是|但|然后|所以|因为|你好|大家好|顺便说一下|更正一下|更正|补充一下|记住|请记住|以及|并且|我说过)[，,：:\s]*"
 )
 _TAIL: Final = re.compile(r"(?:了|的|啊|呀|哦|呢|吧|哈|嘛|啦|～|~|\s|[。！!.…]|哈哈|[\U0001f300-\U0001faff])+$")
-_ADVERB: Final = r"(?:现在|目前|一直|平时|通常|真的|真|也|还|都|就|最|很|非常|特别|超级?|比较|更|一般|经常|常常|总是|其实|从小|每天|个人)*"
+_ADVERB: Final = (
+    r"(?:现在|目前|一直|平时|通常|真的|真|也|还|都|就|最|很|非常|特别|超级?|比较|更|一般|经常|常常"
+    r"|总是|其实|从小|每天|个人)*"
+)
 _NOT: Final = r"(?P<not>不再|已经不|不太|从来不|从不|并不|不|没有|没)?"
 _PAST: Final = r"(?P<past>以前|曾经|过去|原来|之前)?"
 _WHO: Final = r"(?P<who>我们|我|咱们)"
@@ -31,15 +34,21 @@ _DEICTIC: Final = re.compile(
     r"^(?:这|那|它|他|她|你|您|我|咱|其|此|该|一下|什么|怎么|大家|自己|一样|一起|得|了|着|过|个|些|有点|去|来|不|没)"
 )
 _PROPERTIES: Final = {
-    "名字": "name", "姓名": "name", "生日": "birthday", "年龄": "age", "职业": "occupation", "工作": "occupation", "邮箱": "email",
-    "电话": "phone", "妻子": "wife", "老婆": "wife", "太太": "wife", "丈夫": "husband", "老公": "husband", "先生": "husband",
-    "儿子": "son", "女儿": "daughter", "孩子": "child", "爸爸": "father", "父亲": "father", "妈妈": "mother", "母亲": "mother",
-    "哥哥": "brother", "弟弟": "brother", "姐姐": "sister", "妹妹": "sister", "老板": "boss", "首都": "capital", "作者": "author",
-    "总部": "headquarters", "创始人": "founder", "导演": "director", "狗": "dog", "猫": "cat", "家乡": "hometown", "老家": "hometown",
+    "名字": "name", "姓名": "name", "生日": "birthday", "年龄": "age", "职业": "occupation", "工作": "occupation",
+    "邮箱": "email",
+    "电话": "phone", "妻子": "wife", "老婆": "wife", "太太": "wife", "丈夫": "husband", "老公": "husband",
+    "先生": "husband",
+    "儿子": "son", "女儿": "daughter", "孩子": "child", "爸爸": "father", "父亲": "father", "妈妈": "mother",
+    "母亲": "mother",
+    "哥哥": "brother", "弟弟": "brother", "姐姐": "sister", "妹妹": "sister", "老板": "boss", "首都": "capital",
+    "作者": "author",
+    "总部": "headquarters", "创始人": "founder", "导演": "director", "狗": "dog", "猫": "cat", "家乡": "hometown",
+    "老家": "hometown",
     "爱好": "hobby", "专业": "major", "身高": "height", "体重": "weight", "血型": "blood_type", "国籍": "nationality",
 }  # fmt: skip
 _SINGLE: Final = frozenset(
-    "name birthday age occupation email wife husband father mother boss capital author headquarters founder hometown height"
+    "name birthday age occupation email wife husband father mother boss capital author headquarters founder"
+    " hometown height"
     " weight blood_type nationality".split()
 )
 _VAGUE: Final = re.compile(
@@ -150,10 +159,19 @@ def _make(
     if entity not in (OWNER, TEAM) and (_DEICTIC.match(entity) or entity in ("今天", "昨天", "明天", "大家", "我们")):
         return None
     return Statement(
-        entity=entity, entity_type="person" if entity == OWNER else "group" if entity == TEAM else "", property_name=name,
-        value=value, content="", named="", start=0, end=0, single_valued=single, polarity=-polarity if past else polarity,
-        began=began, past=past,
-    )  # fmt: skip
+        entity=entity,
+        entity_type="person" if entity == OWNER else "group" if entity == TEAM else "",
+        property_name=name,
+        value=value,
+        content="",
+        named="",
+        start=0,
+        end=0,
+        single_valued=single,
+        polarity=-polarity if past else polarity,
+        began=began,
+        past=past,
+    )
 
 
 def _property(match: "re.Match[str]") -> Statement | None:
@@ -224,8 +242,10 @@ def _passive(match: "re.Match[str]") -> Statement | None:
 
 
 _VERBS: Final = {
-    "创立": "founded", "创办": "founded", "成立": "founded", "创建": "founded", "写": "written", "编写": "written", "撰写": "written",
-    "发明": "invented", "开发": "developed", "设计": "designed", "导演": "directed", "执导": "directed", "发现": "discovered",
+    "创立": "founded", "创办": "founded", "成立": "founded", "创建": "founded", "写": "written", "编写": "written",
+    "撰写": "written",
+    "发明": "invented", "开发": "developed", "设计": "designed", "导演": "directed", "执导": "directed",
+    "发现": "discovered",
     "收购": "acquired", "制造": "made", "生产": "produced", "出版": "published", "建造": "built", "演唱": "performed",
 }  # fmt: skip
 _V: Final = r".{1,24}"
@@ -267,7 +287,8 @@ _RULES: Final[tuple[tuple["re.Pattern[str]", _Build], ...]] = tuple(
         (rf"{_WHO}{_PAST}{_ADVERB}{_NOT}是(?P<counted>一名|一个|一位|个|名)?(?P<value>[\w·]{{1,16}})", _is),
         (rf"{_WHO}{_ADVERB}(?P<value>(?:每天|每周|每个?月|每年|每晚|经常|通常).{{2,24}})", _habit),
         (
-            rf"{_WHO}(?:团队|项目|公司)?{_ADVERB}(?:用的是|使用|采用|用)(?P<value>[\w.+# -]{{1,24}}?)(?:来?(?:做|处理|存储?|管理|开发|部署)(?P<purpose>[\w]{{1,10}}))?",
+            rf"{_WHO}(?:团队|项目|公司)?{_ADVERB}(?:用的是|使用|采用|用)(?P<value>[\w.+# -]{{1,24}}?)(?:来?"
+            rf"(?:做|处理|存储?|管理|开发|部署)(?P<purpose>[\w]{{1,10}}))?",
             _uses,
         ),
         (rf"{_WHO}的(?P<property>[\u4e00-\u9fff]{{1,8}})(?:是|叫)(?P<value>[^是]{{1,24}})", _property),

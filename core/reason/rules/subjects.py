@@ -15,7 +15,8 @@ _HE: Final = frozenset(
     "husband boyfriend father dad brother son grandfather grandpa grandson uncle nephew stepfather stepson".split()
 )
 _SHE: Final = frozenset(
-    "wife girlfriend mother mom mum sister daughter grandmother grandma granddaughter aunt niece stepmother stepdaughter".split()
+    "wife girlfriend mother mom mum sister daughter grandmother grandma granddaughter aunt niece"
+    " stepmother stepdaughter".split()
 )
 _RELATED: Final = re.compile(
     rf"\b(?P<noun>{'|'.join(sorted(_HE | _SHE))}),? (?:is |named |called )?(?P<name>[A-Z][\w-]+)"

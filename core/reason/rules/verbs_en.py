@@ -132,10 +132,17 @@ def have(phrases: Phrases, subject: Subject, place: int, polarity: int, *, past:
         if called is not None:
             value = replace(called, text=f"{value.text} {low[value.end]} {called.text}")
     counted = nouns[0].isdigit() or nouns[0] in _COUNTS
+    agrees = place - 1 if subject.person == 1 and low[place - 1] == "have" and place > 2 else -1
     return phrases.statement(
-        subject.entity, subject.entity_type, f"has_{_singular(head)}", value, single=None if counted else False,
-        polarity=polarity, past=past, verb=place - 1 if subject.person == 1 and low[place - 1] == "have" and place > 2 else -1,
-    )  # fmt: skip
+        subject.entity,
+        subject.entity_type,
+        f"has_{_singular(head)}",
+        value,
+        single=None if counted else False,
+        polarity=polarity,
+        past=past,
+        verb=agrees,
+    )
 
 
 def _single(name: str, correction: bool) -> bool | None:

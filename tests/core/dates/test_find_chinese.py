@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+
 from mindmem.core.dates import find_times
 
 FRIDAY = datetime(2023, 10, 20, 14, 0, tzinfo=UTC)

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+
 from mindmem.core.dates import TimeSpan, find_times
 from mindmem.core.errors import InvalidInput
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from mindmem.core.dates import find_times, resolve_timestamp
 from mindmem.core.errors import InvalidInput
 

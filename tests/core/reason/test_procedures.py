@@ -17,8 +17,10 @@ async def test_a_tools_message_gives_a_trace_with_tool_arguments_and_outcome() -
 async def test_a_structured_call_is_read_too_and_a_failure_is_one() -> None:
     content = '{"tool": "run_tests", "arguments": {"path": "tests/api"}, "result": "Error: database is locked"}'
     trace = only(await extract(said(content, role="tool")))
-    assert (trace.mem_type, trace.entity_name, trace.value, trace.flags) == ("tool_trace", "run_tests", "failed", ("failed",))
-    passed = only(await extract(said('{"tool": "run_tests", "arguments": {}, "result": "12 passed, 0 failed"}', role="tool")))
+    assert (trace.mem_type, trace.entity_name) == ("tool_trace", "run_tests")
+    assert (trace.value, trace.flags) == ("failed", ("failed",))
+    content = '{"tool": "run_tests", "arguments": {}, "result": "12 passed, 0 failed"}'
+    passed = only(await extract(said(content, role="tool")))
     assert passed.value == "succeeded"
 
 
@@ -44,7 +46,8 @@ async def test_lessons_are_experiences_and_plans_are_not() -> None:
     assert texts(await extract("Next time run the migration before the tests."), "experience") == [
         "Next time run the migration before the tests."
     ]
-    assert texts(await extract("The fix was to pin numpy below 2."), "experience") == ["The fix was to pin numpy below 2."]
+    fix = "The fix was to pin numpy below 2."
+    assert texts(await extract(fix), "experience") == [fix]
     assert texts(await extract("下次一定要先备份数据库。"), "experience") == ["下次一定要先备份数据库。"]
     assert texts(await extract("Next time we meet, bring the photos from Lisbon."), "experience") == []
 

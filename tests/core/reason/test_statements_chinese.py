@@ -53,7 +53,15 @@ async def test_a_claim_about_something_named_is_a_fact(text: str, entity: str, p
 
 
 @pytest.mark.parametrize(
-    "text", ["你住在上海吗？", "如果我住在上海就好了。", "我想住在上海。", "我觉得他住在上海。", "听说李雷住在杭州。", "今天天气很好。"]
+    "text",
+    [
+        "你住在上海吗？",
+        "如果我住在上海就好了。",
+        "我想住在上海。",
+        "我觉得他住在上海。",
+        "听说李雷住在杭州。",
+        "今天天气很好。",
+    ],
 )
 async def test_questions_wishes_and_hearsay_are_kept_as_said_and_no_more(text: str) -> None:
     extraction = await extract(text)
