@@ -77,16 +77,22 @@ class Projector:
                     before = index.watermark()
                     if upto is not None and before >= upto:
                         return before
-                    reached = project(self.ledger, index, upto)
-                    if reached > before:
-                        self.ledger.set_watermark(WATERMARK, reached)
-                    return reached
+                    return project(self.ledger, index, upto)
                 except StaleGeneration as error:
                     if not self._index.reopen(index):
                         raise StaleGeneration(
                             f"The log no longer reaches back to the index's watermark {index.watermark()}; "
                             "run: mindmem rebuild-index"
                         ) from error
+
+    def publish(self) -> int:
+        """Tell the ledger how far the index has read, so that pruning may go up to there; return it.
+
+        Not part of catching up, since it costs a commit and only a fold asks for it: an old value merely keeps more log.
+        """
+        reached = self._index.watermark()
+        self.ledger.set_watermark(WATERMARK, reached)
+        return reached
 
     def close(self) -> None:
         """Close the index."""

@@ -5,10 +5,10 @@ import heapq
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ __all__ = ["CACHE_BYTES", "EmbeddedIndex"]
 
 CACHE_BYTES: Final = 1_500_000_000
 _AT_ONCE: Final = 500
+Result = TypeVar("Result")
+
 _COLUMNS: Final[tuple[Piece, ...]] = ("columns",)
 
 
@@ -154,17 +156,20 @@ class EmbeddedIndex:
             InvalidInput: the cursor is not one of this order's.
         """
         after = _read_cursor(cursor, order)
-        best: list[tuple[int, str]] = []
-        for arrays in self._each(partition, _COLUMNS):
+
+        def first(keys: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+            if order == "newest":
+                return heapq.nlargest(limit + 1, (key for key in keys if after is None or key < after))
+            return heapq.nsmallest(limit + 1, (key for key in keys if after is None or key > after))
+
+        def page_of(arrays: Arrays) -> list[tuple[int, str]]:
             columns = arrays.columns
             mask = columns.mask(filter_)
             places = np.arange(len(columns)) if mask is None else np.flatnonzero(mask)
             times = columns.times("recorded_at")
-            keys = ((int(times[place]) if order == "newest" else 0, columns.memory_ids[place]) for place in places)
-            if order == "newest":
-                best = heapq.nlargest(limit + 1, (key for key in (*best, *keys) if after is None or key < after))
-            else:
-                best = heapq.nsmallest(limit + 1, (key for key in (*best, *keys) if after is None or key > after))
+            return first((int(times[at]) if order == "newest" else 0, columns.memory_ids[at]) for at in places)
+
+        best = first(key for keys in self._over(partition, _COLUMNS, page_of) for key in keys)
         page = best[:limit]
         records = self.get([memory_id for _, memory_id in page])
         more = _write_cursor(page[-1], order) if len(best) > limit and page else None
@@ -172,18 +177,18 @@ class EmbeddedIndex:
 
     def count(self, partition: Partition, filter_: Filter | None) -> int:
         """Return how many memories match."""
-        total = 0
-        for arrays in self._each(partition, _COLUMNS):
+
+        def passing(arrays: Arrays) -> int:
             mask = arrays.columns.mask(filter_)
-            total += len(arrays.columns) if mask is None else int(np.count_nonzero(mask))
-        return total
+            return len(arrays.columns) if mask is None else int(np.count_nonzero(mask))
+
+        return sum(self._over(partition, _COLUMNS, passing))
 
     def people(self, partition: Partition) -> People:
         """Return the persons that this user's memories name; nobody for a partition without user_id."""
         if not partition.user_id:
             return People()
-        needed: tuple[Piece, ...] = ("columns",)
-        found = [arrays.columns.people() for arrays in self._each(partition, needed)]
+        found = self._over(partition, _COLUMNS, lambda arrays: arrays.columns.people())
         return found[0] if found else People()
 
     def close(self) -> None:
@@ -216,12 +221,15 @@ class EmbeddedIndex:
         if not prepared.weights or query.k < 1:
             self._check()
             return []
-        found = [scored for arrays in self._each(query.partition, prepared.pieces) for scored in rank(arrays, prepared)]
+        ranked = self._over(query.partition, prepared.pieces, lambda arrays: rank(arrays, prepared))
+        found = [scored for some in ranked for scored in some]
         return heapq.nsmallest(query.k, found, key=lambda scored: (-scored.score, scored.memory_id))
 
-    def _each(self, partition: Partition, pieces: Collection[Piece]) -> Iterator[Arrays]:
-        """Yield the arrays of the partition (without user_id: of each of the project's), fresh and locked."""
+    def _over(self, partition: Partition, pieces: Collection[Piece], read: Callable[[Arrays], Result]) -> list[Result]:
+        """Return what ``read`` makes of the partition's arrays (without user_id: of each of the project's), which are
+        fresh and locked."""
         self._check()
+        results = []
         for one in [partition] if partition.user_id else self._store.parts(partition.project_id):
             found = self._store.part(one)
             if found is None:
@@ -232,7 +240,8 @@ class EmbeddedIndex:
                 if not arrays.fresh(stamp, pieces):
                     arrays.refresh(pieces)
                     self._bound(arrays)
-                yield arrays
+                results.append(read(arrays))
+        return results
 
     def _cached(self, partition: Partition, part: int) -> Arrays:
         with self._lock:

@@ -69,12 +69,14 @@ def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
     if mask is not None and prepared.terms:
         lexical = lexical * mask
     dense = arrays.matrix.score(prepared.vector, mask) if prepared.vector is not None else nothing
-    places = _candidates(lexical, dense, mask, max(query.candidates, query.k), everything=prepared.late is not None)
+    factors = np.ones(size, dtype=np.float32)
+    if query.subject:
+        factors[arrays.columns.not_of_subject(query.subject)] = SUBJECT_FACTOR
+    limit = max(query.candidates, query.k)
+    places = _candidates(lexical * factors, dense * factors, mask, limit, everything=prepared.late is not None)
     if not len(places):
         return []
-    factor = np.ones(len(places), dtype=np.float32)
-    if query.subject:
-        factor[arrays.columns.not_of_subject(query.subject)[places]] = SUBJECT_FACTOR
+    factor = factors[places]
     legs = {"lexical": lexical[places], "dense": dense[places]}
     if prepared.late is not None:
         legs["late"] = arrays.tokens.score(prepared.late, places)
@@ -108,12 +110,9 @@ def _candidates(
     chosen = np.zeros(len(held), dtype=np.bool_)
     chosen[_best(words, limit // 2)] = True
     chosen[_best(meaning, limit // 2)] = True
-    more = limit - int(np.count_nonzero(chosen))
-    if more > 0:
-        joint = words / (float(words.max()) or 1.0) + meaning / (float(meaning.max()) or 1.0)
-        joint[chosen] = 0.0
-        chosen[_best(joint, more)] = True
-    return held[chosen][:limit]
+    joint = words / (float(words.max()) or 1.0) + meaning / (float(meaning.max()) or 1.0)
+    joint[chosen] += 2.0
+    return held[np.sort(np.argpartition(-joint, limit - 1)[:limit])]
 
 
 def _best(scores: Floats, count: int) -> Places:
