@@ -132,7 +132,9 @@ def bench_data(environ: Mapping[str, str] | None = None) -> Path | None:
     return Path(folder) if folder else None
 
 
-def default_environment(values: Mapping[str, str]) -> None:
-    """Set variables that nobody has set, for a library that is configured by the environment alone (Prefect)."""
-    for name, value in values.items():
-        os.environ.setdefault(name, value)
+def default_environment(values: Mapping[str, str]) -> dict[str, str]:
+    """Set variables that nobody has set, for a library that is configured by the environment alone (Prefect).
+
+    Returns the values that these variables have now.
+    """
+    return {name: os.environ.setdefault(name, value) for name, value in values.items()}

@@ -1,38 +1,51 @@
 """How Prefect behaves when MindMem starts it: local, quiet towards the outside, its data beside the store."""
 
 from pathlib import Path
+from typing import Final
 
 from mindmem.core.settings import default_environment
 
 __all__ = ["prepare_prefect"]
+
+_SETTINGS: Final = {
+    "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
+    "PREFECT_LOGGING_EXTRA_LOGGERS": "mindmem",
+    "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_SERVER_EPHEMERAL_ENABLED": "true",
+    # Prefect's 20 seconds are too short for its first start on a small machine.
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",
+    # The newer UI loads a script from elsewhere.
+    "PREFECT_SERVER_UI_V2_ENABLED": "false",
+    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
+    # Recording task runs in batches costs the server a quarter of the time.
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "50",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1.0",
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+}
+_PROFILE: Final = "profiles.toml"
 
 
 def prepare_prefect(home: Path, *, server: str = "") -> None:
     """Set Prefect's variables that nobody has set; call it before Prefect is imported.
 
     Without a server (here or in ``PREFECT_API_URL``) a run brings its own short-lived API, whose database under the
-    home shows the run later.
+    home shows the run later. The folder gets a profile with the same settings, so that ``prefect server start`` with
+    nothing but ``PREFECT_HOME`` is as quiet.
     """
     if server:
         default_environment({"PREFECT_API_URL": server})
-    default_environment(
-        {
-            "DO_NOT_TRACK": "1",
-            "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
-            "PREFECT_HOME": str(home / "prefect"),
-            "PREFECT_LOGGING_EXTRA_LOGGERS": "mindmem",
-            "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
-            "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-            "PREFECT_SERVER_EPHEMERAL_ENABLED": "true",
-            # Prefect's 20 seconds are too short for its first start on a small machine.
-            "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",
-            # The newer UI loads a script from elsewhere.
-            "PREFECT_SERVER_UI_V2_ENABLED": "false",
-            "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
-            # Recording task runs in batches costs the server a quarter of the time.
-            "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "50",
-            "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
-            "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1.0",
-            "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": '["events", "flow_runs"]',
-        }
-    )
+    ours = home / "prefect"
+    now = default_environment({"DO_NOT_TRACK": "1", "PREFECT_HOME": str(ours), **_SETTINGS})
+    # Prefect opens its database there without making the folder.
+    folder = Path(now["PREFECT_HOME"]).expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder == ours and not (folder / _PROFILE).exists():
+        lines = [
+            'active = "mindmem"',
+            "",
+            "[profiles.mindmem]",
+            *(f'{name} = "{value}"' for name, value in _SETTINGS.items()),
+        ]
+        (folder / _PROFILE).write_text("\n".join(lines) + "\n", encoding="utf-8")

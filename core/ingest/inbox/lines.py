@@ -98,7 +98,8 @@ def _parsed(number: int, data: bytes) -> Line | BadLine:
     except UnicodeDecodeError as error:
         return BadLine(number, f"Not UTF-8: byte {data[error.start]:#04x} at offset {error.start}.", raw_text(data))
     except json.JSONDecodeError as error:
-        return BadLine(number, f"Not JSON: {error.msg.split(':')[0]} at character {error.pos}.", raw_text(data))
+        what = error.msg.split(": ")[0]  # what follows quotes the line
+        return BadLine(number, f"Not JSON: {what} at character {error.pos}.", raw_text(data))
     except RecursionError:
         return BadLine(number, "Not JSON that can be read: nested too deeply.", raw_text(data))
     except ValueError:
