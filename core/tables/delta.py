@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
@@ -91,7 +92,7 @@ class DeltaTables:
                 done = delta.transaction_version(app_id) or 0
                 if done >= seq:
                     return delta.version()
-                fresh = rows.filter(pa.compute.greater(rows.column("seq"), done)) if done else rows
+                fresh = rows.filter(pc.greater(rows.column("seq"), done)) if done else rows
                 if not fresh.num_rows:
                     return delta.version()
                 add = self._write(table, arrange(table, fresh), data_change=True)
@@ -168,7 +169,7 @@ class DeltaTables:
                 if delta is None or file.last_seq <= seq:
                     continue
                 rows = arrange(table, _arrow(self._read(table, [file])))
-                kept = rows.filter(pa.compute.less_equal(rows.column("seq"), seq))
+                kept = rows.filter(pc.less_equal(rows.column("seq"), seq))
                 adds = [self._write(table, kept, data_change=True)] if kept.num_rows else []
                 self._commit(delta, [*adds, *_removals([file], data_change=True)])
                 gone += rows.num_rows - kept.num_rows

@@ -124,15 +124,17 @@ def refuse_older_ledger(ledger: Ledger, tables: Tables) -> None:
 
 
 def _gather(ledger: Ledger, after: int, upto: int, max_rows: int, max_bytes: int) -> _Round:
-    part, rows, size = _Round(after), 0, 0
+    part, changes, rows, size = _Round(after), [], 0, 0
     for entry in ledger.read_log(after, upto):
-        found = {name: batch for name, batch in entry.batches.items() if name != "changes" and batch.num_rows}
-        for name, batch in {**found, "changes": changes_table([entry.change])}.items():
-            part.batches.setdefault(name, []).append(conform(batch, CONTRACTS[name]))
-            rows, size = rows + batch.num_rows, size + batch.nbytes
+        for name, batch in entry.batches.items():
+            if name != "changes" and batch.num_rows:
+                part.batches.setdefault(name, []).append(conform(batch, CONTRACTS[name]))
+                rows, size = rows + batch.num_rows, size + batch.nbytes
+        changes.append(entry.change)
         part.upto = entry.change.seq
-        if rows >= max_rows or size >= max_bytes:
+        if rows + len(changes) >= max_rows or size >= max_bytes:
             break
+    part.batches["changes"] = [changes_table(changes)]
     if part.upto == after:
         raise CorruptStore(
             f"The log ends at {after}, but the ledger counts changes up to {upto}: run `mindmem doctor`."

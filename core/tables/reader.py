@@ -4,10 +4,12 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Final, cast
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from mindmem.core.embed.port import Embedding
 from mindmem.core.errors import CorruptStore, StaleGeneration, bounded
@@ -24,7 +26,6 @@ Owner = Partition | str
 Stored = tuple[Memory, datetime, Embedding | None]
 """A memory's latest revision, when its first revision was recorded, and its embedding."""
 
-_CACHED: Final = ("messages", "memories", "entities", "edges")
 _EDGE: Final = ["src", "relation", "dst", "kind", "start", "end", "project_id", "user_id"]
 _DELETED: Final = "deleted"
 
@@ -64,25 +65,24 @@ class Reader:
         self._ledger = ledger
         self._tables = tables
         self._lock = threading.Lock()
-        self._view: View | None = None
+        self._views: dict[str, View] = {}
 
-    def view(self) -> View:
-        """Return the present state of messages, memories, entities and edges."""
+    def view(self, table: str = "memories") -> View:
+        """Return the present state of one table; its tail is kept until the next call."""
         with self._lock:
             # The pin is read first: whatever it leaves out lies in the tail, which is complete up to `last`.
             pins, pinned = self._ledger.pinned()
-            versions: dict[str, int] = {name: pins[name] for name in _CACHED if name in pins}
             last = self._ledger.last_seq()
-            known = self._view
+            known = self._views.get(table)
             if known is None or known.last_seq < pinned:
-                self._view = self.fresh(_CACHED)
-            elif (known.pinned_seq, known.last_seq, known.versions) != (pinned, last, versions):
+                known = self.fresh([table])
+            elif (known.pinned_seq, known.last_seq, known.versions.get(table)) != (pinned, last, pins.get(table)):
                 try:
-                    self._view = self._moved(known, versions, pinned, last)
+                    known = self._moved(table, known, pins, pinned, last)
                 except StaleGeneration:  # another process folded and pruned in between
-                    self._view = self.fresh(_CACHED)
-            assert self._view is not None
-            return self._view
+                    known = self.fresh([table])
+            self._views[table] = known
+            return known
 
     def fresh(self, names: Sequence[str]) -> View:
         """Return the present state of these tables, with their whole tail read anew."""
@@ -138,7 +138,7 @@ class Reader:
 
     def edges_written_by(self, change_id: str, owner: Owner) -> list[Edge]:
         """Return the edges that a change wrote or retracted."""
-        rows = self.view().rows("edges", _where(owner)).filter(pl.col("change_id") == change_id)
+        rows = self.view("edges").rows("edges", _where(owner)).filter(pl.col("change_id") == change_id)
         return [edge_of(row) for row in _collect(rows.unique(_EDGE, keep="last").sort(_EDGE)).iter_rows(named=True)]
 
     def counts(self, owner: Owner) -> dict[str, int]:
@@ -152,13 +152,15 @@ class Reader:
 
     def messages(self, owner: Owner, ids: Sequence[str]) -> dict[str, Message]:
         """Return the messages that exist, by id."""
-        rows = self.view().rows("messages", _where(owner, message_id=ids)) if ids else _empty("messages").lazy()
+        rows = (
+            self.view("messages").rows("messages", _where(owner, message_id=ids)) if ids else _empty("messages").lazy()
+        )
         return {row["message_id"]: message_of(row) for row in _collect(rows).iter_rows(named=True)}
 
     def around(self, message: Message, before: int = 2, after: int = 2) -> list[Message]:
         """Return the messages of its session from ``before`` positions ahead of it to ``after`` behind, in order."""
         scope = message.scope
-        rows = self.view().rows("messages", _where(scope.partition, session_id=[scope.session_id])).filter(
+        rows = self.view("messages").rows("messages", _where(scope.partition, session_id=[scope.session_id])).filter(
             pl.col("app_id") == scope.app_id,
             pl.col("agent_id") == scope.agent_id,
             pl.col("position").is_between(message.position - before, message.position + after),
@@ -171,7 +173,7 @@ class Reader:
         relation: Relation | None = None,
     ) -> list[Edge]:  # fmt: skip
         """Return the edges that stand now, from any of ``src``, to any of ``dst``, in the order they were recorded."""
-        rows = self.view().rows("edges", _where(owner, src=src, dst=dst))
+        rows = self.view("edges").rows("edges", _where(owner, src=src, dst=dst))
         if relation is not None:
             rows = rows.filter(pl.col("relation") == relation)
         rows = latest(rows, _EDGE, by="seq").filter(pl.col("active")).sort("seq", *_EDGE)
@@ -179,7 +181,9 @@ class Reader:
 
     def entities(self, owner: Owner, ids: Sequence[str] | None = None) -> list[Entity]:
         """Return the latest revision of each entity, ordered by id."""
-        rows = latest(self.view().rows("entities", _where(owner, entity_id=ids)), ["entity_id"]).sort("entity_id")
+        rows = latest(self.view("entities").rows("entities", _where(owner, entity_id=ids)), ["entity_id"]).sort(
+            "entity_id"
+        )
         return [entity_of(row) for row in _collect(rows).iter_rows(named=True)]
 
     def vectors(self, owner: Owner, keys: Sequence[str], embedder: str) -> dict[str, Embedding]:
@@ -232,22 +236,23 @@ class Reader:
         if users:
             yield project, users
 
-    def _moved(self, known: View, versions: Mapping[str, int], pinned: int, last: int) -> View:
-        new: dict[str, list[pa.Table]] = {name: [] for name in _CACHED}
+    def _moved(self, table: str, known: View, pins: Mapping[str, int], pinned: int, last: int) -> View:
+        new: list[pa.Table] = []
         upto = known.last_seq
-        for entry in self._ledger.read_log(known.last_seq, last, tables=_CACHED) if last > upto else ():
+        for entry in self._ledger.read_log(known.last_seq, last, tables=[table]) if last > upto else ():
             upto = entry.change.seq
-            for name in _CACHED:
-                if name in entry.batches:
-                    new[name].append(entry.batches[name])
+            if table in entry.batches:
+                new.append(entry.batches[table])
         if upto < last:
             raise StaleGeneration(f"The log was pruned while it was read from {known.last_seq} to {last}.")
-        tail = {}
-        for name in _CACHED:
-            frame = pl.concat([known.tail.get(name, _empty(name)), _frame(name, new[name])])
-            frame = frame.filter(pl.col("seq") > pinned) if pinned > known.pinned_seq else frame
-            tail[name] = frame.rechunk() if frame.n_chunks() > 32 else frame
-        return View(self._tables, dict(versions), pinned, last, tail)
+        tail = known.tail.get(table, _empty(table))
+        if pinned > known.pinned_seq:
+            tail = tail.filter(pl.col("seq") > pinned)
+            new = [rows.filter(pc.greater(rows.column("seq"), pinned)) for rows in new]
+        if new:
+            tail = pl.concat([tail, _frame(table, new)])
+        tail = tail.rechunk() if tail.n_chunks() > 32 else tail
+        return View(self._tables, {table: pins[table]} if table in pins else {}, pinned, last, {table: tail})
 
 
 def latest(rows: pl.LazyFrame, key: Sequence[str], by: str = "revision") -> pl.LazyFrame:
@@ -292,11 +297,13 @@ def _collect(rows: pl.LazyFrame) -> pl.DataFrame:
 def _frame(table: str, batches: Sequence[pa.Table]) -> pl.DataFrame:
     if not batches:
         return _empty(table)
-    frame = pl.from_arrow(pa.concat_tables([conform(batch, CONTRACTS[table]) for batch in batches]))
+    rows = pa.concat_tables([conform(batch, CONTRACTS[table]) for batch in batches])
+    frame = pl.from_arrow(rows.combine_chunks())
     assert isinstance(frame, pl.DataFrame)
     return frame
 
 
+@cache
 def _empty(table: str) -> pl.DataFrame:
     frame = pl.from_arrow(CONTRACTS[table].empty_table())
     assert isinstance(frame, pl.DataFrame)
