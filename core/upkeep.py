@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 
 from mindmem.core import ids
 from mindmem.core.errors import InvalidInput, LeaseTaken, StaleGeneration
@@ -29,7 +30,13 @@ def caught_up(services: Services) -> None:
 
 
 def fold_now(services: Services) -> FoldReport:
-    """Write the ledger's tail into the tables."""
+    """Write the ledger's tail into the tables, and prune what tables and index both have."""
+    caught_up(services)
+    services.projector.publish()
+    return _fold(services)
+
+
+def _fold(services: Services) -> FoldReport:
     return fold(
         services.ledger,
         services.tables,
@@ -61,7 +68,8 @@ def rebuild_index(services: Services, *, re_embed: bool = False) -> str:
     embedder = services.embedder
     if re_embed and embedder is None:
         raise InvalidInput("There is no embedder to embed with: " + " ".join(services.notes), field="re_embed")
-    fold_if_free(services)
+    with suppress(LeaseTaken):  # what another process folds just now needs no folding
+        _fold(services)
     upto = services.ledger.last_seq()
     identity = None if embedder is None else embedder.identity
     stored = services.reader.documents(vector_key=vector_key, embedder=None if identity is None else str(identity))

@@ -88,7 +88,7 @@ class Projector:
     def publish(self) -> int:
         """Tell the ledger how far the index has read, so that pruning may go up to there; return it.
 
-        Not part of catching up, since it costs a commit and only a fold asks for it: an old value merely keeps more log.
+        Not part of catching up: it costs a commit, and only a fold asks for it. An old value merely keeps more log.
         """
         reached = self._index.watermark()
         self.ledger.set_watermark(WATERMARK, reached)

@@ -53,7 +53,7 @@ def test_a_change_is_found_once_the_projector_has_reached_it(ledger: SqlLedger, 
     assert projector.catch_up(change.seq) == change.seq
     assert _found(projector, "bees") == ["mem_bees"]
     assert projector.index.get(["mem_bees"])["mem_bees"].seq == change.seq
-    assert ledger.watermark("index") == change.seq
+    assert projector.publish() == ledger.watermark("index") == change.seq
     assert projector.catch_up(None) == change.seq
 
 
