@@ -1,7 +1,6 @@
 """Readers without MindMem: the two lines for Polars and DuckDB, also while a fold runs."""
 
 import threading
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,8 +91,7 @@ def test_an_outside_reader_never_sees_a_part_of_a_change(query: Query, tmp_path:
         seen: list[int] = []
         while not stop.is_set() or len(seen) < 2:
             found = query(folder)
-            with warnings.catch_warnings():
-                said = set(pl.scan_delta(f"{folder}/messages").collect()["message_id"])
+            said = set(pl.scan_delta(f"{folder}/messages").collect()["message_id"])
             # Both revisions of a memory were folded together, its message before it, and none is there twice.
             assert {row["revision"] for row in found} == {2}
             assert len({row["memory_id"] for row in found}) == len(found)
@@ -102,4 +100,4 @@ def test_an_outside_reader_never_sees_a_part_of_a_change(query: Query, tmp_path:
         writer.join()
     assert not failures
     assert seen == sorted(seen)
-    assert query(folder).__len__() == 12
+    assert len(query(folder)) == 12
