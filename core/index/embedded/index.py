@@ -166,8 +166,10 @@ class EmbeddedIndex:
             columns = arrays.columns
             mask = columns.mask(filter_)
             places = np.arange(len(columns)) if mask is None else np.flatnonzero(mask)
+            if order == "id":
+                return first((0, columns.memory_ids[at]) for at in places)
             times = columns.times("recorded_at")
-            return first((int(times[at]) if order == "newest" else 0, columns.memory_ids[at]) for at in places)
+            return first((int(times[at]), columns.memory_ids[at]) for at in _newest(places, times, limit, after))
 
         best = first(key for keys in self._over(partition, _COLUMNS, page_of) for key in keys)
         page = best[:limit]
@@ -312,3 +314,18 @@ def _read_cursor(cursor: str | None, order: str) -> tuple[int, str] | None:
     raise InvalidInput(
         f"The cursor {bounded(cursor)} is not one that this scan gave; begin without one.", field="cursor"
     )
+
+
+def _newest(
+    places: npt.NDArray[np.intp], times: npt.NDArray[np.int64], limit: int, after: tuple[int, str] | None
+) -> npt.NDArray[np.intp]:
+    """Return the places that may be on the page: those no older than its last one, before any id is looked at."""
+    if after is not None:
+        places = places[times[places] <= after[0]]
+    if len(places) <= limit + 1:
+        return places
+    of = times[places]
+    # Rows of the cursor's own instant may have been on the last page, so as many more are kept.
+    same = 0 if after is None else int(np.count_nonzero(of == after[0]))
+    wanted = min(len(places), limit + 1 + same)
+    return places[of >= np.partition(of, -wanted)[-wanted]]

@@ -107,12 +107,18 @@ def _candidates(
     if len(held) <= limit:
         return held
     words, meaning = lexical[held], dense[held]
-    chosen = np.zeros(len(held), dtype=np.bool_)
-    chosen[_best(words, limit // 2)] = True
-    chosen[_best(meaning, limit // 2)] = True
     joint = words / (float(words.max()) or 1.0) + meaning / (float(meaning.max()) or 1.0)
+    chosen = np.zeros(len(held), dtype=np.bool_)
+    chosen[_exactly(words, joint, limit // 2)] = True
+    chosen[_exactly(meaning, joint, limit // 2)] = True
     joint[chosen] += 2.0
     return held[np.sort(np.argpartition(-joint, limit - 1)[:limit])]
+
+
+def _exactly(scores: Floats, ties: Floats, count: int) -> Places:
+    """Return where at most ``count`` of the highest scores are, equal ones chosen by ``ties``."""
+    best = _best(scores, count)
+    return best if len(best) <= count else best[np.lexsort((-ties[best], -scores[best]))[:count]]
 
 
 def _best(scores: Floats, count: int) -> Places:

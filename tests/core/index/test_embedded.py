@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from support.forks import together
 
 from mindmem.core.embed.port import EmbedderIdentity, Embedding
 from mindmem.core.errors import CorruptStore, EmbedderMismatch, InvalidInput, StoreBusy, StoreUnavailable
+from mindmem.core.index.embedded.generations import EmbeddedGenerations
 from mindmem.core.index.embedded.index import EmbeddedIndex
 from mindmem.core.index.filters import parse_filter
 from mindmem.core.index.port import Document, Query, Scored
@@ -262,3 +264,34 @@ def test_token_vectors_are_optional(file: Path) -> None:
     assert found[0].memory_id == documents[4].memory.memory_id
     assert set(found[0].parts) == {"lexical", "dense"}
     index.close()
+
+
+def test_many_equal_matches_by_words_do_not_push_out_the_best_by_meaning(index: EmbeddedIndex) -> None:
+    alike = [make(f"ferry {number}", name=f"f{number}", metadata={"n": number}) for number in range(400)]
+    best = make("the boat to the island leaves at noon", name="boat")
+    index.apply([*alike, best], watermark=1)
+    asked = ask("the boat to the island leaves at noon")
+    by_meaning = {"lexical": 0.2, "dense": 0.4, "late": 0.4}
+    worded = replace(asked, text="ferry", candidates=20, k=20, weights=by_meaning)
+    found = [scored.memory_id for scored in index.hybrid(worded)]
+    assert found[0] == "mem_boat"
+    assert len(found) == 20
+
+
+def test_the_subjects_memories_are_not_pushed_out_by_anothers(index: EmbeddedIndex) -> None:
+    his = [make(f"ferry landing {number}", name=f"b{number}", speaker="Bob") for number in range(100)]
+    hers = make("a ferry crossed the wide bay yesterday evening", name="hers", speaker="Ann")
+    index.apply([*his, hers], watermark=1)
+    found = index.lexical(ask("ferry", subject="ann", candidates=10, k=1))
+    assert [scored.memory_id for scored in found] == ["mem_hers"]
+
+
+def test_a_rebuild_that_died_costs_later_openings_nothing(index: EmbeddedIndex, tmp_path: Path) -> None:
+    folder = tmp_path / "generations"
+    generations = EmbeddedGenerations(folder, current=lambda: "one")
+    generations.create("one", None).close()
+    with pytest.raises(RuntimeError, match="died"), generations.hand_over("one", "two"):
+        raise RuntimeError("died")
+    opened = generations.open("one")
+    assert opened.successor == ""
+    opened.close()
