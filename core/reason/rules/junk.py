@@ -47,10 +47,8 @@ _INSTRUCTION_CUES: Final = (
     "system", "always", "from now on", "the user", "忽略", "无视", "忘", "绕过", "记住", "保存", "提示词",
 )  # fmt: skip
 _LOG_LINE: Final = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|at [\w.$<>]+\(|File \"|Traceback|[{}\[\]\"<]"
-    r"|[+-]{3} |@@ |(?:INFO|DEBUG|WARN|ERROR|TRACE)\b"
-    r"|\$ |>>> |[\w./-]+:\d+:|drwx|-rw|\| |│|├|└|import |from \w+ import|def |class |#include|const |let |var "
-    r"|function |public |return |if \(|for \(|\}|\)|;|//|/\*|\s{4}\S)"
+    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|at [\w.$<>]+\(|File \"|Traceback|[+-]{3} |@@ "
+    r"|\[?(?:INFO|DEBUG|WARN(?:ING)?|ERROR|TRACE)\b|\$ |>>> |[\w./-]+:\d+:|[d-](?:[r-][w-][xs-]){3}|├|└|│)"
 )
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _LETTERS: Final = re.compile(r"[a-z'’]+")
@@ -159,7 +157,7 @@ def is_instruction(content: str) -> bool:
 
 
 def is_dump(content: str) -> bool:
-    """Return whether a long message is mostly log lines, listings, code or data rather than language."""
+    """Return whether a long message is mostly log lines, stack traces, diffs or listings."""
     if len(content) < 1200:
         return False
     lines = [line for line in content[:20_000].splitlines() if line.strip()]

@@ -1,8 +1,8 @@
 """English clauses into statements by structure: subject, verb and object; "the R of X is Y"; possessives; passives.
 
 There is no list of relations: verbs, nouns and participles name the property themselves. Closed classes of words say
-There is no list of relations: verbs, nouns and participles name the property themselves. Closed classes of words say
-structure fully is left to be kept in its own words: no statement is better than a wrong one.
+what is asserted at all (not questions, wishes, hearsay, conditions) and what lasts beyond the moment. What doesn't fit
+a structure fully is left to be kept in its own words: no statement is better than a wrong one.
 """
 
 import re

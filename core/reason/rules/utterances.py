@@ -1,0 +1,206 @@
+"""One message of a user or assistant: its statements, lessons and procedures, and the whole where they don't hold it."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from mindmem.core.dates import TimeSpan, find_times
+from mindmem.core.language.words import has_substance
+from mindmem.core.reason.port import Candidate
+from mindmem.core.reason.rules import junk, statements_en, statements_zh
+from mindmem.core.reason.rules.entities import entity_type, mentions
+from mindmem.core.reason.rules.procedures import is_lesson, procedure
+from mindmem.core.reason.rules.sentences import Sentence, is_chinese, split
+from mindmem.core.reason.rules.statements import OWNER, Statement
+from mindmem.core.reason.rules.subjects import People
+from mindmem.core.reason.rules.when import event_time, state_time
+from mindmem.core.records import MemType, Message, Source
+from mindmem.core.redact import Secret, holds_mark, redact
+
+__all__ = ["Surroundings", "Utterance"]
+
+USER: Final = "user"
+"""The entity of a user without a name."""
+_STRUCTURED: Final = 0.9
+_VERBATIM: Final = 0.8
+_READ: Final = 20_000  # characters of a message that are read for structure; all of it is kept
+_SENTENCES: Final = 400
+
+_CORRECTING: Final = re.compile(
+    r"(?:\w+, )?(?:i meant|correction\b|i misspoke|scratch that|that was wrong)|(?:不对|更正|说错了|我是说|其实不是)",
+    re.IGNORECASE,
+)
+_WE: Final = re.compile(r"(?:\w+, )?we\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a message is read in: the window's speakers and known names (lower case), whether an agent works with tools
+    in it, the zone of messages that bring none, and the persons named so far."""
+
+    speakers: frozenset[str]
+    known: frozenset[str]
+    agent: bool
+    zone: str
+    people: People = field(default_factory=People)
+
+
+class Utterance:
+    """Reads one message; ``stretches`` are its characters outside fences, ``before`` what was said right before."""
+
+    def __init__(
+        self, message: Message, stretches: list[tuple[int, int]], around: Surroundings, context: str, before: str
+    ) -> None:
+        self._message = message
+        self._stretches = stretches
+        self._around = around
+        self._context = context
+        self._before = before
+        self._assistant = message.role == "assistant"
+        self._name = message.name or ("assistant" if self._assistant else USER)
+        self._secrets: tuple[Secret, ...] = redact(message.content)[1]
+        self._times: list[TimeSpan] = []
+        self._statements: list[Statement] = []
+        self._lessons: list[Sentence] = []
+
+    def read(self) -> tuple[list[Candidate], str]:
+        """Return the message's candidates, or why there are none."""
+        content = self._message.content
+        told = "".join(content[start:end] for start, end in self._stretches)
+        heard = told[:_READ]
+        if not junk.carries(heard, self._around.speakers) and len(told) <= _READ:
+            caption = has_substance(self._message.caption)
+            if not caption and not junk.unanswered(told, self._before):
+                return [], "small talk" if has_substance(told) else "no words"
+        self._times = find_times(content[:_READ], self._message.timestamp, self._message.timezone or self._around.zone)
+        if junk.is_instruction(content[:_READ]):
+            return [self._episodic("instruction_like")], ""
+        whole = self._sentences()
+        goal = procedure(told) if self._around.agent or not self._assistant else ""
+        candidates = [self._procedure(goal)] if goal else []
+        candidates += [self._kept("experience", each.text, each.start, each.end, "lesson") for each in self._lessons]
+        candidates += [self._typed(statement) for statement in self._statements]
+        if not (whole or goal) or self._message.caption:
+            candidates.append(self._episodic())
+        return candidates, ""
+
+    # ------------------------------------------------------------------ reading
+
+    def _sentences(self) -> bool:
+        """Read the sentences and return whether what was found holds all that they carry."""
+        self._around.people.forget()
+        content, whole, count = self._message.content, True, 0
+        taken = [(span.start, span.end) for span in self._times]
+        for start, end in self._stretches:
+            prose = junk.blocks(content, start, min(end, _READ)) if start < _READ else []
+            whole = whole and sum(last - first for first, last in prose) == end - start
+            for first, last in prose:
+                for sentence in split(content, first, last):
+                    count += 1
+                    if count > _SENTENCES:
+                        return False
+                    whole = self._sentence(sentence, taken) and whole
+        return whole and bool(self._statements or self._lessons)
+
+    def _sentence(self, sentence: Sentence, taken: list[tuple[int, int]]) -> bool:
+        text = sentence.text[:2000]
+        if not junk.carries(text, self._around.speakers):
+            return True
+        if (self._around.agent or not self._assistant) and is_lesson(text):
+            self._lessons.append(sentence)
+            return True
+        if self._assistant or self._hidden(sentence):
+            return False
+        people = self._around.people
+        reader = statements_zh.read if is_chinese(text) else statements_en.read
+        statements, whole = reader(sentence, people.resolve, taken, self._around.known)
+        if self._message.name and _WE.match(text):
+            statements, whole = [each for each in statements if each.entity != OWNER], False
+        self._statements += statements
+        people.heard(text, statements)
+        return whole
+
+    def _hidden(self, sentence: Sentence) -> bool:
+        overlaps = any(secret.start < sentence.end and sentence.start < secret.end for secret in self._secrets)
+        return overlaps or holds_mark(sentence.text)
+
+    # ------------------------------------------------------------------ candidates
+
+    def _typed(self, statement: Statement) -> Candidate:
+        message, speakers = self._message, self._around.speakers
+        content = statement.named.replace(OWNER, self._name) if message.name else statement.content
+        entity = self._name if statement.entity == OWNER else statement.entity
+        kind = statement.entity_type or entity_type(entity, content, content.find(entity), speakers)
+        when = state_time(statement, self._times, message.timestamp)
+        marks = {
+            "unresolved_time": when.unresolved,
+            "negated": statement.polarity < 0,
+            "past": statement.past,
+            "correction": statement.correction,
+        }
+        return Candidate(
+            mem_type="profile" if statement.entity == OWNER else "fact",
+            content=content,
+            entity_name=entity,
+            entity_type=kind,
+            property_name=statement.property_name,
+            value=statement.value,
+            sources=(Source(message.message_id, statement.start, statement.end),),
+            confidence=_STRUCTURED,
+            speaker=message.name,
+            valid_from=when.valid_from,
+            valid_to=when.valid_to,
+            observed_at=message.timestamp,
+            time_precision=when.precision,
+            mentions=mentions(content, speakers),
+            single_valued=statement.single_valued,
+            polarity=statement.polarity,
+            context=self._context,
+            flags=tuple(mark for mark, holds in marks.items() if holds),
+        )
+
+    def _procedure(self, goal: str) -> Candidate:
+        start, end = self._stretches[0][0], self._stretches[-1][1]
+        text = self._message.content[start:end].strip()
+        return self._kept("skill_candidate", text, start, end, "procedure", redact(goal)[0])
+
+    def _episodic(self, flag: str = "") -> Candidate:
+        """Return the whole message in its own words, without fences; an instruction is quoted."""
+        content, stretches = self._message.content, self._stretches or [(0, 0)]
+        text = "".join(content[first:last] for first, last in stretches).strip()
+        text = f"“{text}”" if flag else text
+        if self._message.caption:
+            text = f"{text} [image: {self._message.caption}]".strip()
+        return self._kept("episodic", text, stretches[0][0], stretches[-1][1], "", flag=flag)
+
+    def _kept(
+        self, mem_type: MemType, text: str, start: int, end: int, name: str, value: str = "", flag: str = ""
+    ) -> Candidate:
+        message = self._message
+        content, _ = redact(text) if self._secrets or message.caption else (text, ())
+        when = event_time(message.content, start, end, self._times, message.timestamp)
+        marks = {
+            flag: bool(flag),
+            "unresolved_time": when.unresolved,
+            "correction": mem_type == "episodic" and _CORRECTING.match(content) is not None,
+            "redacted": holds_mark(content),
+            "spoken_by_assistant": self._assistant,
+        }
+        return Candidate(
+            mem_type=mem_type,
+            content=content,
+            entity_name=self._name,
+            entity_type="person" if message.name or not self._assistant else "thing",
+            property_name=name,
+            value=value,
+            sources=(Source(message.message_id, start, end),),
+            confidence=_VERBATIM,
+            speaker=message.name,
+            valid_from=when.valid_from,
+            valid_to=when.valid_to,
+            observed_at=message.timestamp,
+            time_precision=when.precision,
+            mentions=mentions(content, self._around.speakers),
+            context=self._context,
+            flags=tuple(mark for mark, holds in marks.items() if holds),
+        )

@@ -1,0 +1,69 @@
+"""When a claim holds: states since and until the times they name, events at the first time they name."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from mindmem.core.dates import TimeSpan
+from mindmem.core.reason.rules.lexicon_en import CREATION
+from mindmem.core.reason.rules.statements import Statement
+from mindmem.core.records import TimePrecision
+
+__all__ = ["When", "event_time", "state_time"]
+
+_EXPIRES: Final = re.compile(r"expir|valid|good |runs? out|lapse|due|deadline|有效|截至|截止", re.IGNORECASE)
+_EXPIRES_AFTER: Final = re.compile(r" ?(?:到期|过期|失效|截止)")
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A claim's valid time, half-open; ``unresolved`` says that it names a time that can't be placed."""
+
+    valid_from: datetime | None
+    valid_to: datetime | None
+    precision: TimePrecision
+    unresolved: bool
+
+
+def state_time(statement: Statement, spans: Sequence[TimeSpan], said: datetime | None) -> When:
+    """Return since when and until when a state holds; a time beside a plain present says neither."""
+    inside = [span for span in spans if statement.start <= span.start and span.end <= statement.end]
+    words = statement.property_name.split("_")
+    dated = statement.began or (len(words) > 1 and words[-2] in CREATION)
+    valid_from = valid_to = None
+    precision: TimePrecision = "unknown"
+    for span in inside:
+        if span.resolved and span.role == "until":
+            valid_to = span.valid_to
+            precision = precision if valid_from else span.precision
+        elif span.resolved and (span.role == "since" or dated):
+            valid_from, precision = span.valid_from, span.precision
+    if statement.past and valid_to is None:
+        valid_to = said
+    if valid_from and valid_to and valid_to <= valid_from:
+        valid_to = None
+    return When(valid_from, valid_to, precision, any(not span.resolved for span in inside))
+
+
+def event_time(content: str, start: int, end: int, spans: Sequence[TimeSpan], said: datetime | None) -> When:
+    """Return when what some characters tell happened: at the first time named, else when it was said.
+
+    It ends only where the words themselves say that something expires; "we stayed until Friday" stays true.
+    """
+    inside = [span for span in spans if start <= span.start and span.end <= end]
+    resolved = [span for span in inside if span.resolved]
+    unresolved = len(resolved) < len(inside)
+    first = next((span for span in resolved if span.valid_from is not None), None)
+    expiry = next((span for span in resolved if span.role == "until" and _expires(content, span)), None)
+    valid_from = first.valid_from if first else said
+    precision: TimePrecision = first.precision if first else "instant" if said else "unknown"
+    valid_to = expiry.valid_to if expiry else None
+    if valid_from and valid_to and valid_to <= valid_from:
+        valid_from = None  # expired before it was said
+    return When(valid_from, valid_to, precision, unresolved)
+
+
+def _expires(content: str, span: TimeSpan) -> bool:
+    return bool(_EXPIRES.match(content, span.start) or _EXPIRES_AFTER.match(content, span.end))
