@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.errors import EmbedderMismatch, InvalidInput, StaleGeneration, bounded
