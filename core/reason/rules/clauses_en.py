@@ -1,7 +1,7 @@
 """English sentences into clauses: words with their places, contractions opened, openers and addresses put aside."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,6 +21,7 @@ _IS_AFTER: Final = frozenset(
     " so just always living working studying learning teaching currently originally vegan"
     " vegetarian engaged single".split()
 )
+_REMEMBER: Final = frozenset({"remember", "note", "reminder", "fyi"})
 _ELIDED: Final = frozenset(
     "live work study speak play love like hate enjoy prefer have own am use teach collect lives works studies"
     " speaks plays"
@@ -47,6 +48,8 @@ class Clause:
     correction: bool = False
     alone: bool = False
     """Whether it is the whole sentence."""
+    lead: tuple[Word, ...] = ()
+    """A time that was told before the subject."""
 
 
 def words_of(text: str, offset: int) -> list[Word]:
@@ -96,8 +99,11 @@ def is_name(word: Word) -> bool:
     return word.text[:1].isupper() or any(sign.isupper() for sign in word.text[1:])
 
 
-def clauses(words: Sequence[Word]) -> list[Clause]:
-    """Return the clauses of a sentence in order; each begins with its subject, or shares that of the one before."""
+def clauses(words: Sequence[Word], timed: Callable[[Word], bool]) -> list[Clause]:
+    """Return the clauses of a sentence in order; each begins with its subject, or shares that of the one before.
+
+    ``timed`` tells whether a word belongs to a time expression.
+    """
     result: list[Clause] = []
     begin = 0
     subject: tuple[Word, ...] = ()
@@ -107,11 +113,11 @@ def clauses(words: Sequence[Word]) -> list[Clause]:
         part = list(words[begin:place])
         while part and part[-1].low in _JOINS | {";"}:
             part.pop()
-        clause = _stripped(part)
+        clause = _led(_stripped(part), timed)
         if clause.words:
             first = clause.words[0].low
             if first in _ELIDED and subject and place > begin and begin > 0:
-                clause = Clause(clause.words, subject, clause.correction)
+                clause = replace(clause, subject=subject)
             else:
                 subject = clause.words[:1] if first in _SUBJECTS or is_name(clause.words[0]) else ()
             result.append(clause)
@@ -127,7 +133,7 @@ def _begins(words: Sequence[Word], place: int, begin: int) -> bool:
     if before not in _JOINS or all(item.low in lexicon.OPENERS | _JOINS for item in words[begin:place]):
         return False
     after = words[place + 1].low if place + 1 < len(words) else ""
-    if word.low in _SUBJECTS:
+    if word.low in _SUBJECTS or (word.low in ("now", "today", "currently", "these") and after in _SUBJECTS):
         return True
     if word.low in ("my", "our", "his", "her", "their"):
         return any(item.low in ("is", "are", "was", "were", "has") for item in words[place + 1 : place + 6])
@@ -148,10 +154,23 @@ def _stripped(part: list[Word]) -> Clause:
         first = part[0]
         if first.low == "actually" or first.low == "correction":
             correction = True
-        if first.low in (",", ":", "-", "–", "—", "(") or (first.low in lexicon.OPENERS and len(part) > 1):
+        after = part[1].low if len(part) > 1 else ""
+        if first.low in _REMEMBER and after in ("that", ":", "i", "my", "we", "our"):
+            part = part[2 if after in ("that", ":") else 1 :]
+        elif first.low in (",", ":", "-", "–", "—", "(") or (first.low in lexicon.OPENERS and len(part) > 1):
             part = part[1:]
         elif len(part) > 3 and is_name(first) and part[1].low == "," and part[2].low in _SUBJECTS | {"my", "our"}:
             part = part[2:]
         else:
             break
     return Clause(tuple(part), (), correction)
+
+
+def _led(clause: Clause, timed: Callable[[Word], bool]) -> Clause:
+    """Put a time before the subject aside ("Last year I …", "Since March, we …")."""
+    words, end = clause.words, 0
+    while end < len(words) and (timed(words[end]) or (end and words[end].low == ",")):
+        end += 1
+    if end == 0 or end == len(words):
+        return clause
+    return replace(clause, words=words[end:], lead=words[:end])

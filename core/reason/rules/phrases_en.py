@@ -173,7 +173,7 @@ class Phrases:
             value=value.text,
             content=own,
             named=self._third(verb) if first else own,
-            start=self.clause.words[0].start,
+            start=(*self.clause.lead, *self.clause.words)[0].start,
             end=self.clause.words[-1].end,
             single_valued=single,
             polarity=polarity,
@@ -194,7 +194,8 @@ class Phrases:
             return self._sentence.text
         words = self.clause.words
         subject = " ".join(word.text for word in self.clause.subject)
-        said = f"{subject} {self._source(words[0].start, words[-1].end)}".strip()
+        start = (*self.clause.lead, *words)[0].start if not subject else words[0].start
+        said = f"{subject} {self._source(start, words[-1].end)}".strip()
         return _closed(said[0].upper() + said[1:])
 
     def _third(self, verb: int) -> str:
@@ -212,7 +213,9 @@ class Phrases:
             if place and not gap and text[0].isalpha() and not text.lower().startswith(("n't", "n’t")):
                 gap = " "  # a contraction that was opened
             pieces += [gap, text]
-        return _closed("".join(pieces))
+        lead = self.clause.lead
+        begin = f"{self._source(lead[0].start, self.words[0].start)}" if lead and not self.clause.subject else ""
+        return _closed(begin + "".join(pieces))
 
     def _source(self, start: int, end: int) -> str:
         return self._sentence.text[start - self._sentence.start : end - self._sentence.start]

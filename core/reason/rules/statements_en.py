@@ -46,7 +46,7 @@ def read(
     words = words_of(sentence.text, sentence.start)
     if any(word.low in _WHOLE for word in words):
         return [], False
-    parts = clauses(words)
+    parts = clauses(words, lambda word: any(start <= word.start < end for start, end in taken))
     found: list[Statement] = []
     whole = bool(parts)
     for clause in parts:

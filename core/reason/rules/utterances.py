@@ -1,4 +1,4 @@
-"""One message of a user or assistant: its statements, lessons and procedures, and the whole where they don't hold it."""
+"""One message of a user or assistant: its statements, lessons, procedures, and the whole where they don't hold it."""
 
 import re
 from dataclasses import dataclass, field

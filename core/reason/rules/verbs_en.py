@@ -10,6 +10,8 @@ from mindmem.core.reason.rules.statements import TEAM, Statement
 
 __all__ = ["active", "have"]
 
+_ARTICLES: Final = frozenset({"the", "our", "my", "a", "an"})
+_CHANGES: Final = frozenset({"moved", "switched", "migrated", "changed", "relocated"})
 _COUNTS: Final = frozenset("one two three four five six seven eight nine ten eleven twelve several".split())
 _NAMED_ONLY: Final = frozenset({"joins", "moves_to", "marries", "founds", "graduates_from", "switches_to"})
 _WIDE: Final = frozenset("like love hate enjoy prefer dislike adore stand detest loathe".split())
@@ -27,6 +29,8 @@ def active(
     low = phrases.low
     word = low[place]
     given, began = base, False
+    if word in _CHANGES and "from" in low[place:] and polarity > 0:
+        return _change(phrases, subject, place)
     if not base:
         base, place, began = _base(phrases, subject, place, plain=used_to or polarity < 0)
     if base in ("have", "own"):
@@ -63,6 +67,27 @@ def active(
         subject.entity, subject.entity_type, name, value, single=_single(name, phrases.clause.correction),
         polarity=-polarity if disliked else polarity, past=used_to, began=began, verb=agrees,
     )  # fmt: skip
+
+
+def _change(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
+    """Read "moved from A to B", "switched from A to B for P": what holds from then on."""
+    low = phrases.low
+    to = next((i for i in range(low.index("from", place) + 2, len(low)) if low[i] == "to"), 0)
+    value = phrases.value(to + 1) if to and to - place <= 6 else None
+    if value is None or not value.name:
+        return None
+    if low[place + 1] == "from" and low[place] in ("moved", "relocated"):
+        name = "uses" if subject.entity_type == "group" else "lives_in"
+    elif low[place + 1] == "from":
+        name = "uses"
+        if value.end < len(low) and low[value.end] == "for" and (purpose := phrases.value(value.end + 1)) is not None:
+            name, value = snake(["uses", "for", *purpose.text.split()]), replace(value, whole=purpose.whole)
+    else:
+        name = snake(
+            ["uses", "for", *(word for word in low[place + 1 : low.index("from", place)] if word not in _ARTICLES)]
+        )
+    statement = phrases.statement(subject.entity, subject.entity_type, name, value, single=True, began=True)
+    return replace(statement, correction=True)
 
 
 def _base(phrases: Phrases, subject: Subject, place: int, *, plain: bool) -> tuple[str, int, bool]:
@@ -161,7 +186,7 @@ def _singular(noun: str) -> str:
 
 def is_team(low: list[str]) -> bool:
     """Return whether "we" is a group at work, by the verb that follows."""
-    return any(word in lexicon.TEAM_VERBS for word in low[1:4])
+    return any(word in lexicon.TEAM_VERBS or word in ("switched", "migrated") for word in low[1:4])
 
 
 TEAM_SUBJECT: Final = Subject(TEAM, "group", 1, person=1)
