@@ -67,7 +67,8 @@ def _month_year(match: re.Match[str], calendar: Calendar, _tense: Tense) -> Inte
 
 @_rule(
     rf"\b(?P<word>in|since|until|till?|through|by|during|early|late|mid|from|last|next|this|every"
-    rf"|of|before|after)(?: |-)(?P<month>{MONTH})\b(?! (?:\d|be\b|not\b|have\b|also\b|I\b|we\b))"
+    rf"|of|before|after)(?: |-)(?P<month>{MONTH})\b(?! \d)"
+    r"(?!(?<=may) (?:be|not|have|also|I|we)\b)"
 )
 def _month(match: re.Match[str], calendar: Calendar, tense: Tense) -> Interval | None:
     word, name = match["word"].lower(), match["month"]

@@ -121,6 +121,8 @@ def _equals(phrases: Phrases, entity: str, entity_type: str, properties: Sequenc
     if low[begin] in ("on", "in", "at") and head in ("birthday", "anniversary", "deadline", "release"):
         value = phrases.rest(begin + 1)
     elif phrases.participle(begin):
+        if low[verb] in ("was", "were") and low[0] in ("my", "our"):
+            return None  # something that happened to it
         properties = [*properties, low[begin], low[begin + 1]]
         value = phrases.value(begin + 2)
     else:
@@ -158,7 +160,7 @@ def kind(phrases: Phrases, subject: Subject, place: int, polarity: int, past: bo
         if low[place] == "the" and value.name and subject.person != 1 and low[of] == "of":
             swapped = replace(value, text=phrases.text(0, subject.after), name=True)
             return phrases.statement(value.text, "", snake(nouns), swapped, single=True, polarity=polarity)
-        if not value.name and nouns[-1] != "fan":
+        if not value.name and (nouns[-1], low[of]) != ("fan", "of"):
             return None
         name = lexicon.CANONICAL.get(f"{nouns[-1]}_{low[of]}", snake([*nouns, low[of]]))
         return phrases.statement(

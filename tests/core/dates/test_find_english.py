@@ -41,6 +41,7 @@ def day(text: str) -> datetime:
         ("The fair runs from 3 June 2024 to 9 June 2024.", "2024-06-03", "2024-06-10", "day"),
         ("I was in Rome the week before 9 June 2023.", "2023-05-29", "2023-06-05", "day"),
         ("We left the Sunday before 25 May 2023.", "2023-05-21", "2023-05-22", "day"),
+        ("Last March we met.", "2023-03-01", "2023-04-01", "month"),
         ("It will arrive on Tuesday.", "2023-10-24", "2023-10-25", "day"),
         ("It arrived on Tuesday.", "2023-10-17", "2023-10-18", "day"),
         ("My birthday was on October 25.", "2022-10-25", "2022-10-26", "day"),

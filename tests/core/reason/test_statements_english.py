@@ -1,5 +1,7 @@
 """English sentences to statements: what is claimed, of whom, and what is no claim at all."""
 
+from datetime import UTC, datetime
+
 import pytest
 from support.extraction import extract, only, said, texts, typed
 
@@ -141,6 +143,35 @@ async def test_what_a_sentence_says_beyond_its_statement_is_kept_too() -> None:
     assert typed(extraction) == [("profile", "user", "lives_in", "Oslo", 1)]
     assert texts(extraction, "episodic") == ["I live in Oslo because the air is clean."]
     assert texts(await extract("I live in Oslo."), "episodic") == []
+
+
+async def test_a_time_before_the_subject_says_when_the_state_began() -> None:
+    candidate = only(await extract(said("Last year I joined Acme.", name="Mia")))
+    assert (candidate.content, candidate.value) == ("Last year Mia joined Acme.", "Acme")
+    assert (candidate.valid_from, candidate.time_precision) == (datetime(2023, 1, 1, tzinfo=UTC), "year")
+    since = only(await extract("Since January I live in Oslo."))
+    assert since.valid_from == datetime(2024, 1, 1, tzinfo=UTC)
+
+
+async def test_a_change_tells_the_new_value_and_that_it_replaces() -> None:
+    candidate = only(await extract("We switched from PostgreSQL to MySQL for billing."))
+    assert (candidate.property_name, candidate.value) == ("uses_for_billing", "MySQL")
+    assert (candidate.single_valued, candidate.flags) == (True, ("correction",))
+    moved = only(await extract("I moved from Berlin to Paris."))
+    assert (moved.property_name, moved.value) == ("lives_in", "Paris")
+
+
+async def test_what_was_and_what_is_now_are_two_statements() -> None:
+    extraction = await extract("I used to work at Google but now I work at Microsoft.")
+    assert [row[2:] for row in typed(extraction)] == [("works_at", "Google", -1), ("works_at", "Microsoft", 1)]
+
+
+async def test_a_denial_keeps_its_denial() -> None:
+    denied = typed(await extract("Tom is not married to Anna. Berlin isn't the capital of Austria."))
+    assert denied == [
+        ("fact", "Tom", "married_to", "Anna", -1),
+        ("fact", "Austria", "capital", "Berlin", -1),
+    ]
 
 
 async def test_list_items_and_lines_are_sentences_of_their_own() -> None:
