@@ -75,7 +75,8 @@ PREPOSITIONS: Final = _words(
 )
 
 PARTICLES: Final = _words(
-    "down up out off away back hard together well mostly online ahead able apart less better best worse fast slowly"
+    "real down up out off away back hard together well mostly online ahead able apart less better best worse fast"
+    " slowly"
     " just"
     " again almost maybe ever forward home inside outside upstairs along around"
 )

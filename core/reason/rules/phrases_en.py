@@ -19,11 +19,13 @@ _NO_START: Final = (
 )  # fmt: skip
 _CLAUSE_WORDS: Final = frozenset("i he she they we you it me is are was were am this that these those them him".split())
 _AFTER_AND: Final = frozenset("i we he she they my it also then have am is was are now will not".split())
+_AMOUNTS: Final = (["a", "lot"], ["a", "ton"], ["a", "bit"], ["a", "bunch"], ["a", "little"])
 _ENDS: Final = frozenset(
-    "too now again anymore lol haha btw everyday nowadays today every called named together - – —".split()
+    "lately recently too now again anymore lol haha btw everyday nowadays today every called named together - – —".split()
 )
 _FILLERS: Final = frozenset(
-    "too now currently again anymore though actually lol haha btw nowadays well as these days right at the moment a"
+    "lately recently too now currently again anymore though actually lol haha btw nowadays well as these days right"
+    " at the moment a"
     " lot so"
     " very much by way all my life today really indeed any more".split()
 )
@@ -65,7 +67,7 @@ class Phrases:
             while end < len(low) and self.in_time(self.words[end]):
                 end += 1
             return Value(self.text(begin, end), end, self.done(end), False)
-        if low[begin : begin + 2] == ["a", "lot"] or low[begin] in _POSSESSED or (low[begin] == "to" and not wide):
+        if low[begin : begin + 2] in _AMOUNTS or low[begin] in _POSSESSED or (low[begin] == "to" and not wide):
             return None
         end = begin
         while end < len(low) and end - begin <= _MAX_VALUE and not self._stops(begin, end, wide):

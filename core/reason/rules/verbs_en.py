@@ -45,6 +45,8 @@ def active(
     value = phrases.value(begin, wide=base in _WIDE)
     if value is None or (name in _NAMED_ONLY and not value.text[0].isupper()):
         return None
+    if name.endswith("_to") and not (value.text[0].isupper() or low[begin] in _ARTICLES):
+        return None  # "aims to win": another verb
     if not subject.sure and base not in _PEOPLE and (not value.name or low[place + 1] in ("of", "for")):
         return None
     if (
