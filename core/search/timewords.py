@@ -10,7 +10,7 @@ from mindmem.core.records import Memory
 
 __all__ = ["OUTSIDE", "Asked", "asked_times", "time_factor"]
 
-OUTSIDE: Final = 0.8
+OUTSIDE: Final = 0.75
 """What is left of the score of a memory that lies outside all times that the question names."""
 _SLACK: Final = timedelta(days=2)
 """By how much a memory may miss an asked time without a loss, at most half of that time's length: people err."""
