@@ -4,7 +4,6 @@ from typing import Final
 
 __all__ = [
     "ADVERBS",
-    "AUXILIARIES",
     "CANONICAL",
     "CONCRETE",
     "CREATION",
@@ -68,7 +67,6 @@ ADVERBS: Final = _words(
     " presently officially formerly previously primarily mainly finally totally completely especially particularly most"
     " very so quite long happily proudly personally"
 )
-AUXILIARIES: Final = _words("do does did don't doesn't didn't have has had haven't hasn't hadn't")
 
 PREPOSITIONS: Final = _words(
     "in at for on to with from as by near about into under over of against after around through within among between"

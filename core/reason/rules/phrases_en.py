@@ -21,7 +21,8 @@ _CLAUSE_WORDS: Final = frozenset("i he she they we you it me is are was were am 
 _AFTER_AND: Final = frozenset("i we he she they my it also then have am is was are now will not".split())
 _AMOUNTS: Final = (["a", "lot"], ["a", "ton"], ["a", "bit"], ["a", "bunch"], ["a", "little"])
 _ENDS: Final = frozenset(
-    "lately recently too now again anymore lol haha btw everyday nowadays today every called named together - – —".split()
+    "lately recently too now again anymore lol haha btw everyday nowadays today"
+    " every called named together - – —".split()
 )
 _FILLERS: Final = frozenset(
     "lately recently too now currently again anymore though actually lol haha btw nowadays well as these days right"
