@@ -1,7 +1,10 @@
 """Every deployment can be loaded, takes its parameters, and is served with a schedule that means something."""
 
+import json
+import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -47,3 +50,44 @@ def test_commands_are_known_before_prefect_is_imported(module: str) -> None:
     code = f"import sys, {module}; print('prefect' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "False"
+
+
+def prepared(home: Path, **environ: str) -> dict[str, str]:
+    """Prepare Prefect in a new process; return what Prefect then reads."""
+    code = f"""
+import json
+from pathlib import Path
+from mindmem.flows.environment import prepare_prefect
+prepare_prefect(Path({str(home)!r}))
+from prefect.settings import get_current_settings
+now = get_current_settings()
+print(json.dumps({{"home": str(now.home), "analytics": now.server.analytics_enabled, "v2": now.server.ui.v2_enabled,
+                   "extra": now.logging.extra_loggers, "vacuum": sorted(now.server.services.db_vacuum.enabled)}}))
+"""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=kept | environ, cwd=home.parent, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    read: dict[str, str] = json.loads(done.stdout)
+    return read
+
+
+def test_prefect_lives_beside_the_store_and_reaches_for_nothing_outside(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    quiet = {
+        "home": str(home / "prefect"), "analytics": False, "v2": False, "extra": ["mindmem"],
+        "vacuum": ["events", "flow_runs"],
+    }  # fmt: skip
+    assert prepared(home) == quiet
+    profile = tomllib.loads((home / "prefect" / "profiles.toml").read_text())
+    assert profile["profiles"][profile["active"]]["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false", (
+        "a server started with PREFECT_HOME alone is as quiet"
+    )
+
+
+def test_what_a_person_has_set_for_prefect_stays(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    read = prepared(tmp_path / "home", PREFECT_HOME=str(theirs), PREFECT_LOGGING_EXTRA_LOGGERS="mine")
+    assert (read["home"], read["extra"]) == (str(theirs), ["mine"])
+    assert not (theirs / "profiles.toml").exists()

@@ -22,7 +22,9 @@ from mindmem.core.ingest.inbox.log import InboxLog
 from mindmem.core.ingest.inbox.reading import CHUNK_MESSAGES, Reading
 from mindmem.core.ledger.port import Ledger
 from mindmem.core.ledger.sql import open_ledger
+from mindmem.core.memory import Memory
 from mindmem.core.records import Receipt
+from mindmem.core.settings import Settings
 
 SOURCE = Source()
 
@@ -540,3 +542,13 @@ def test_an_error_that_may_pass_leaves_the_rest_to_the_retry(tmp_path: Path, led
     listener.fails.clear()
     assert deliver(items(path), listener, ledger).repeated == 1
     assert listener.heard == ["a", "b", "c"]
+
+
+def test_messages_that_were_taken_are_not_taken_again_when_the_time_zone_setting_has_changed(tmp_path: Path) -> None:
+    path = write(tmp_path / "chat.jsonl", said("I live in Oslo.", timestamp="2024-03-01T10:00:00"))
+    given = Settings(home=tmp_path / "home", embedder="none")
+    for zone, repeated in (("UTC", 0), ("Asia/Tokyo", 1)):
+        with Memory(settings=given.model_copy(update={"timezone": zone})) as memory:
+            done = deliver(items(path), memory, memory.services.ledger, run_id=zone)
+            assert (done.messages, done.repeated) == (1, repeated)
+            assert memory.status().last_seq == 1
