@@ -26,14 +26,15 @@ def day(at: datetime | None, precision: str = "instant", zone: tzinfo = UTC) -> 
 
 
 def period(memory: Memory, zone: tzinfo = UTC) -> str:
-    """Return when a memory is true: its event time, and its end when a newer value closed it."""
-    if memory.valid_from is None:
-        begins = f"said {day(memory.observed_at, 'day', zone)}" if memory.observed_at else "no date"
-    else:
+    """Return when a memory is true: its event time, else when it was said or noted, and its end where a newer value
+    closed it."""
+    if memory.valid_from is not None:
         begins = day(memory.valid_from, memory.time_precision, zone)
-    if memory.valid_to is None:
-        return begins
-    return f"{begins} to {day(memory.valid_to, 'day', zone)}"
+    elif memory.observed_at is not None:
+        begins = f"said {day(memory.observed_at, 'day', zone)}"
+    else:
+        begins = f"noted {day(memory.recorded_at, 'day', zone)}"
+    return begins if memory.valid_to is None else f"{begins} to {day(memory.valid_to, 'day', zone)}"
 
 
 def facts(memory: Memory, zone: tzinfo = UTC) -> Text:
