@@ -8,8 +8,10 @@ from mindmem.core import ids
 from mindmem.core.apply import Request, next_revision
 from mindmem.core.errors import Conflict, InvalidInput, NotFound, ScopeChanged, bounded
 from mindmem.core.index.filters import All, Filter, Test
+from mindmem.core.language.words import clean
 from mindmem.core.records import Action, Change, Memory, Partition, Plan, Scope
 from mindmem.core.records.plan import ChangeKind
+from mindmem.core.redact import redact
 from mindmem.core.retrieve import get, scope_filter
 from mindmem.core.services import Services
 from mindmem.core.undo import inverse, later_changes
@@ -38,6 +40,11 @@ def update(
         raise InvalidInput("Nothing to update: give content, metadata or status.", field="content")
     if content is not None and (not isinstance(content, str) or not any(map(str.isalnum, content))):
         raise InvalidInput(f"content must be a text with a letter or a digit, got {bounded(content)}.", field="content")
+    most = services.settings.ingest.max_message_chars
+    if content is not None and len(content) > most:
+        raise InvalidInput(f"content has {len(content)} characters; at most {most} are allowed.", field="content")
+    if content is not None:
+        content, _ = redact(clean(content))
     if status is not None and status not in ("active", "archived"):
         raise InvalidInput(f"status must be 'active' or 'archived', got {bounded(status)}.", field="status")
 
@@ -191,6 +198,8 @@ def _refuse_double(services: Services, changed: Memory) -> None:
 def _merged(old: Mapping[str, object], patch: Mapping[str, object]) -> dict[str, object]:
     from mindmem.core.ingest.normalise import check_metadata
 
+    if not isinstance(patch, Mapping):
+        raise InvalidInput(f"metadata must be a mapping, got {bounded(patch)}.", field="metadata")
     checked = check_metadata({name: value for name, value in patch.items() if value is not None})
     removed = {name for name, value in patch.items() if value is None}
     return json.loads(json.dumps({**{k: v for k, v in old.items() if k not in removed}, **checked}))  # type: ignore[no-any-return]

@@ -15,9 +15,11 @@ from mindmem.core.errors import InvalidInput, bounded
 from mindmem.core.ingest import pipeline, queue
 from mindmem.core.ingest.normalise import MessageInput
 from mindmem.core.ingest.request import AddRequest
+from mindmem.core.language.words import clean
 from mindmem.core.operate import MaintainReport, Status, maintain, status, verify
 from mindmem.core.records import Change, Message, Page, Receipt, Scope, SearchResult
 from mindmem.core.records import Memory as MemoryRecord
+from mindmem.core.retrieve import check_count
 from mindmem.core.services import Services, open_services
 from mindmem.core.settings import Settings
 from mindmem.core.tables.fold import FoldReport
@@ -25,6 +27,9 @@ from mindmem.core.tables.verify import Finding
 from mindmem.core.upkeep import fold_if_free, fold_now, rebuild_index
 
 __all__ = ["AsyncMemory", "Memory"]
+
+MAX_LABEL = 512
+"""Longest idempotency key, run id and actor, in characters: what a database can index."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -113,8 +118,8 @@ class Memory:
             metadata=metadata or {},
             key=_key(idempotency_key),
             timezone=timezone,
-            run_id=run_id,
-            actor=actor,
+            run_id=_label("run_id", run_id),
+            actor=_label("actor", actor),
         )
         return _run(pipeline.add(self.services, request))
 
@@ -153,7 +158,8 @@ class Memory:
         >>> memory.process_pending()
         ()
         """
-        return tuple(_run(queue.process_pending(self.services, limit, run_id=run_id)))
+        check_count("limit", limit)
+        return tuple(_run(queue.process_pending(self.services, limit, run_id=_label("run_id", run_id))))
 
     def update(
         self,
@@ -177,7 +183,13 @@ class Memory:
         2
         """
         return lifecycle.update(
-            self.services, self._project, memory_id, content=content, metadata=metadata, status=status, actor=actor
+            self.services,
+            self._project,
+            memory_id,
+            content=content,
+            metadata=metadata,
+            status=status,
+            actor=_label("actor", actor),
         )
 
     def delete(self, memory_id: str, *, actor: str = "") -> Change:
@@ -191,7 +203,7 @@ class Memory:
         >>> memory.search("Rome", user_id="ann").hits
         ()
         """
-        return lifecycle.delete(self.services, self._project, memory_id, actor=actor)
+        return lifecycle.delete(self.services, self._project, memory_id, actor=_label("actor", actor))
 
     def delete_all(
         self,
@@ -209,7 +221,7 @@ class Memory:
         1
         """
         scope = self._scope(user_id, app_id, agent_id, session_id)
-        return lifecycle.delete_all(self.services, scope, actor=actor)
+        return lifecycle.delete_all(self.services, scope, actor=_label("actor", actor))
 
     def undo(self, change_id: str, *, cascade: bool = False, actor: str = "") -> Change:
         """Take a change back, by a new change.
@@ -225,7 +237,7 @@ class Memory:
         >>> memory.undo(change.change_id).counts["archive"]
         1
         """
-        return lifecycle.undo(self.services, self._project, change_id, cascade=cascade, actor=actor)
+        return lifecycle.undo(self.services, self._project, change_id, cascade=cascade, actor=_label("actor", actor))
 
     # -- reading
 
@@ -388,6 +400,7 @@ class Memory:
         >>> [change.kind for change in memory.changes(user_id="ann")]
         ['add']
         """
+        check_count("limit", limit)
         scope = self._scope(user_id, None, None, None, need_user=False)
         partition = scope.partition if user_id is not None else None
         found = self.services.ledger.changes(
@@ -541,7 +554,18 @@ def _key(idempotency_key: str | None) -> str:
             f"idempotency_key must be a text with at least one character, got {bounded(idempotency_key)}.",
             field="idempotency_key",
         )
-    return idempotency_key
+    return _label("idempotency_key", idempotency_key)
+
+
+def _label(name: str, value: str) -> str:
+    """Return a short text that is stored as it is: a key, or who asked."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be a text, got {bounded(value)}.", field=name)
+    if len(value) > MAX_LABEL:
+        raise InvalidInput(f"{name} has {len(value)} characters; at most {MAX_LABEL} are allowed.", field=name)
+    if clean(value) != value:
+        raise InvalidInput(f"{name} holds a NUL or a lone surrogate, which no table can store.", field=name)
+    return value
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:

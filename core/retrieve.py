@@ -14,6 +14,7 @@ from mindmem.core.upkeep import caught_up
 
 __all__ = [
     "Request",
+    "check_count",
     "context",
     "evidence",
     "get",
@@ -44,7 +45,7 @@ class Request:
 
 def search(services: Services, request: Request) -> SearchResult:
     """Find memories (see ``Memory.search``)."""
-    _check_times(request)
+    _check(request)
     caught_up(services)
     wider = request.as_of is not None or request.known_at is not None
     found = run_search(services.projector.index, services.embedder, _search_request(services, request, wider))
@@ -63,10 +64,7 @@ def search(services: Services, request: Request) -> SearchResult:
 
 def context(services: Services, request: Request, *, token_budget: int) -> str:
     """Render what a search finds for a prompt (see ``Memory.context``)."""
-    if not isinstance(token_budget, int) or token_budget < 1:
-        raise InvalidInput(
-            f"token_budget must be a whole number from 1, got {bounded(token_budget)}.", field="token_budget"
-        )
+    check_count("token_budget", token_budget)
     return render(search(services, request), token_budget=token_budget)
 
 
@@ -92,8 +90,8 @@ def list_page(
     services: Services, scope: Scope, filters: Mapping[str, object] | None, *, page: int, page_size: int, total: bool
 ) -> Page:
     """Return one numbered page (see ``Memory.list``)."""
-    _check_count("page", page)
-    _check_count("page_size", page_size, _MAX_PAGE)
+    check_count("page", page)
+    check_count("page_size", page_size, _MAX_PAGE)
     wanted = _listed(scope, filters)
     caught_up(services)
     cursor: str | None = None
@@ -111,7 +109,7 @@ def scroll(
     services: Services, scope: Scope, filters: Mapping[str, object] | None, *, limit: int, cursor: str | None
 ) -> Page:
     """Return the page after a cursor (see ``Memory.scroll``)."""
-    _check_count("limit", limit, _MAX_PAGE)
+    check_count("limit", limit, _MAX_PAGE)
     wanted = _listed(scope, filters)
     caught_up(services)
     found = services.projector.index.scan(scope.partition, wanted, cursor=cursor, limit=limit)
@@ -218,7 +216,7 @@ def _was_true(memory: Memory, at: datetime) -> bool:
     return "deleted" not in memory.flags and memory.valid_to is not None and memory.valid_to > at
 
 
-def _check_times(request: Request) -> None:
+def _check(request: Request) -> None:
     for name, value in (("as_of", request.as_of), ("known_at", request.known_at)):
         if value is None:
             continue
@@ -227,10 +225,14 @@ def _check_times(request: Request) -> None:
                 f"{name} must be a datetime with a time zone, got {bounded(value)}: add tzinfo=timezone.utc.",
                 field=name,
             )
-    _check_count("top_k", request.top_k, 100)
+    check_count("top_k", request.top_k, 100)
+    least = request.score_threshold
+    if least is not None and (isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1):
+        raise InvalidInput(f"score_threshold must be a number in 0..1, got {bounded(least)}.", field="score_threshold")
 
 
-def _check_count(name: str, value: int, most: int | None = None) -> None:
+def check_count(name: str, value: int, most: int | None = None) -> None:
+    """Raise InvalidInput unless ``value`` is a whole number from 1 to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1 or (most is not None and value > most):
         limit = "" if most is None else f" to {most}"
         raise InvalidInput(f"{name} must be a whole number from 1{limit}, got {bounded(value)}.", field=name)

@@ -310,7 +310,7 @@ def _read_cursor(cursor: str | None, order: str) -> tuple[int, str] | None:
         found, at, memory_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
         if found == order and isinstance(at, int) and isinstance(memory_id, str) and at >= NEVER:
             return at, memory_id
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, AttributeError):
         pass
     raise InvalidInput(
         f"The cursor {bounded(cursor)} is not one that this scan gave; begin without one.", field="cursor"
