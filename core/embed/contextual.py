@@ -16,7 +16,7 @@ from mindmem.core.embed.port import Embedder, Embedding, TokenVectors
 __all__ = ["DISCOUNT", "MAX_LINES", "KnowsFillers", "embed_in_context"]
 
 DISCOUNT: Final = 0.85
-"""Length of a context token's vector, the text's own being 1. Chosen on LOCOMO's dialogues 1-5; flat from 0.8 to 0.9."""
+"""Length of a context token's vector, the text's own being 1. Chosen on LOCOMO's dialogues 1-5; flat around it."""
 MAX_LINES: Final = 8
 """Lines of context that are embedded, the nearest (last) ones of a longer context."""
 

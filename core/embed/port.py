@@ -12,7 +12,7 @@ __all__ = ["Embedder", "EmbedderIdentity", "Embedding", "TokenVectors"]
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
-    """What an index must know of the embedder that filled it; ``token_dimension`` is 0 where it has no token vectors."""
+    """What an index must know of the embedder that filled it; ``token_dimension`` is 0 without token vectors."""
 
     name: str
     version: str
@@ -25,8 +25,9 @@ class EmbedderIdentity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenVectors:
-    """One text's tokens for late interaction: ``ids`` uint16 of shape (n,), ``vectors`` int8 of shape (n, d), each row a
-    unit vector times 127. Special tokens and bare punctuation are left out."""
+    """One text's tokens for late interaction: ``ids`` uint16 of shape (n,), ``vectors`` int8 of shape (n, d), each row
+    a unit vector times 127, or a shorter one where the token counts less. Special tokens and bare punctuation are left
+    out."""
 
     ids: npt.NDArray[np.uint16]
     vectors: npt.NDArray[np.int8]

@@ -30,9 +30,9 @@ def subject_of(query: str, people: People) -> str:
     """
     asked = _asked(query)
     for names in (people.speakers, people.others):
-        named = _named(asked, names) or _within(query, names)
+        named = {*_named(asked, names), *_within(query, names)}
         if named:
-            return named[0] if len(named) == 1 else ""
+            return named.pop() if len(named) == 1 else ""
     return ""
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from mindmem.core.bench import locomo
 from mindmem.core.errors import InvalidInput, NotFound
 

@@ -1,6 +1,7 @@
 """Measures: recall counts distinct wanted items, the interval holds the mean."""
 
 import pytest
+
 from mindmem.core.bench.metrics import interval, mean, median_ms, recall_at
 
 

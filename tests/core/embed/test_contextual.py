@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
+
 from mindmem.core.embed.bundled import BundledEmbedder, load_bundled
 from mindmem.core.embed.cache import CachedEmbedder
 from mindmem.core.embed.contextual import DISCOUNT, embed_in_context
