@@ -166,8 +166,11 @@ class Tokens:
     def _count(self, ids: npt.NDArray[np.uint16], sizes: npt.NDArray[np.int32], step: int) -> None:
         """Add to (or take from) the number of documents that hold each token id, once a document."""
         owners = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
-        once = np.unique(owners * _IDS + ids) % _IDS
-        changed, counts = np.unique(once.astype(np.uint16), return_counts=True)
+        pairs = np.sort(owners * _IDS + ids)  # sorting is several times faster than np.unique's hashing
+        once = pairs[np.diff(pairs, prepend=-1) != 0] % _IDS
+        tally = np.bincount(once, minlength=_IDS)
+        changed = np.flatnonzero(tally).astype(np.uint16)
+        counts = tally[changed]
         missing = np.setdiff1d(changed, self._known, assume_unique=True)
         if len(missing):
             known = np.concatenate([self._known, missing])
