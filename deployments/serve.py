@@ -17,8 +17,10 @@ def serve_all(parameters: Mapping[str, str] | None = None, *, limit: int = 3) ->
     """
     from prefect import serve as serve_deployments
 
+    from mindmem.deployments.automations import apply_automations
     from mindmem.deployments.registry import SPECS, to_deployment
 
+    apply_automations()
     deployments = [to_deployment(spec, parameters or {}) for spec in SPECS]
     serve_deployments(*deployments, pause_on_shutdown=True, limit=limit)
 

@@ -21,6 +21,7 @@ from prefect.states import Scheduled
 from mindmem.core import failpoints
 from mindmem.core.memory import Memory
 from mindmem.core.serve.cli import cli
+from mindmem.deployments.automations import apply_automations
 from mindmem.flows.ingest import Unfinished, ingest
 from mindmem.flows.maintain import maintain
 from mindmem.flows.rebuild_index import rebuild_index
@@ -293,3 +294,12 @@ def test_the_commands_maintain_and_rebuild_index_print_what_they_did(home: Path,
     assert json.loads(run("maintain", "--home", home, "--json", *how).stdout)["findings"] == []
     assert json.loads(run("rebuild-index", "--home", home, "--json", *how).stdout)["active"] == 1
     assert "active memories" in run("rebuild-index", "--home", home, *how).stdout
+
+
+def test_a_run_that_falls_silent_is_crashed_by_one_automation_however_often_it_is_applied() -> None:
+    for _ in range(2):
+        apply_automations()
+    with get_client(sync_client=True) as client:
+        [made] = client.request("POST", "/automations/filter").json()
+    assert (made["enabled"], made["trigger"]["posture"], made["trigger"]["within"]) == (True, "Proactive", 300)
+    assert made["actions"][0]["state"] == "CRASHED"
