@@ -65,7 +65,7 @@ def search(services: Services, request: Request) -> SearchResult:
 def context(services: Services, request: Request, *, token_budget: int) -> str:
     """Render what a search finds for a prompt (see ``Memory.context``)."""
     check_count("token_budget", token_budget)
-    return render(search(services, request), token_budget=token_budget)
+    return render(search(services, request), token_budget=token_budget, query=request.query)
 
 
 def get(services: Services, project_id: str, memory_id: str) -> Memory:

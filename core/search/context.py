@@ -7,10 +7,12 @@ knows recalled text when it comes back in a message (:func:`without_recalled`).
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
 from mindmem.core.records import Hit, Memory, SearchResult
+from mindmem.core.search.excerpt import excerpt
 from mindmem.core.search.tokens import estimate_tokens
 
 __all__ = ["CLOSE", "OPEN", "render", "without_recalled"]
@@ -22,16 +24,21 @@ _MARKER: Final = re.compile(r"<(?=\s*/?\s*recalled_memories)", re.IGNORECASE)
 _BLOCK: Final = re.compile(r"<recalled_memories>.*?(?:</recalled_memories>|\Z)", re.DOTALL | re.IGNORECASE)
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 _SPACE: Final = re.compile(r"\s+")
+_LEAST: Final = 40
+"""Tokens to which a memory is cut at the least; a smaller piece says nothing."""
 
 
-def render(result: SearchResult, *, token_budget: int = 2000) -> str:
+def render(result: SearchResult, *, token_budget: int = 2000, query: str = "") -> str:
     """Return the best hits that fit into the budget (estimated tokens, markers included), by what they are about.
 
-    Groups come in the order of their best hit, memories of a group by event time. Empty when nothing fits or was found.
+    Groups come in the order of their best hit, memories of a group by event time. A memory that would take more than
+    a third of the budget is cut to the stretch that ``query`` is about. Empty when nothing fits or was found.
     """
     spent = estimate_tokens(f"{OPEN}\n{_HEADING}\n{CLOSE}\n")
+    most = max(_LEAST, token_budget // 3)
     groups: dict[str, list[Hit]] = {}
-    for hit in result.hits:
+    for whole in result.hits:
+        hit = replace(whole, memory=replace(whole.memory, content=excerpt(whole.memory.content, query, most)))
         name = _about(hit.memory)
         cost = estimate_tokens(_line(hit.memory) + "\n") + (0 if name in groups else estimate_tokens(f"{name}:\n"))
         if spent + cost > token_budget:

@@ -27,11 +27,15 @@ def test_lone_surrogates_and_nul_are_dropped_and_the_rest_is_kept() -> None:
     assert normalise_query(" wh\0ere \ud83dis Ann? ") == "where is Ann?"
 
 
-@pytest.mark.parametrize("query", ["`|/", "...", "?!", "-"])
-def test_symbols_alone_say_nothing(query: str) -> None:
+@pytest.mark.parametrize(
+    "query", ["`|/", "...", "?!", "-", "the", "of the and", "и", "und die", "的", "是我的", "什么"]
+)
+def test_symbols_and_a_few_stop_words_alone_say_nothing(query: str) -> None:
     assert not says_something(query)
 
 
-@pytest.mark.parametrize("query", ["42", "Москва", "カフェ", "서울", "the", "🎉"])
+@pytest.mark.parametrize(
+    "query", ["42", "Москва", "カフェ", "서울", "🎉", "war", "the war", "to be or not to be", "我的猫"]
+)
 def test_words_numbers_and_emoji_of_any_script_say_something(query: str) -> None:
     assert says_something(query)
