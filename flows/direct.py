@@ -63,7 +63,7 @@ def _take(memory: Memory, reading: Reading, tally: Tally, progress: Progress, ru
             messages += delivered.messages
             set_aside += len(delivered.set_aside)
             progress.update(shown, completed=chunk.end)
-    except OSError as error:
+    except Exception as error:  # whatever a file does to its reader, the other files go on
         tally.failed(Failure(file.name, "the file", without_content(error)))
         complete = False
     reading.close(complete=complete)

@@ -107,7 +107,7 @@ async def _take_file(store: Store, reading: Reading, tally: Tally, progress: Pro
     while True:
         try:
             chunk = await asyncio.to_thread(_next, chunks)
-        except OSError as error:
+        except Exception as error:  # whatever a file does to its reader, the other files go on
             tally.failed(Failure(file.name, "the file", without_content(error)))
             complete = False
             break

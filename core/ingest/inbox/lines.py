@@ -4,7 +4,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, NoReturn
+from typing import TYPE_CHECKING, BinaryIO, Final, NoReturn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["MAX_JSON", "MAX_LINE", "RAW_LIMIT", "BadLine", "Line", "raw_text", "read_lines"]
 
@@ -126,16 +129,26 @@ def _parquet(path: Path) -> Iterator[Line | BadLine]:
     try:
         with pq.ParquetFile(path) as file:
             for rows in file.iter_batches(batch_size=_ROWS, use_threads=False):
-                for row in rows.to_pylist():
+                columns = [_in_microseconds(column) for column in rows.columns]
+                for row in pa.RecordBatch.from_arrays(columns, names=rows.schema.names).to_pylist():
                     number += 1
                     filled = _filled(row)
                     yield Line(number, filled, _dumper(filled))
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno:
             raise  # the system's own word; Arrow's for a damaged file has no number
         after = f" after row {number}" if number else ""
         kind = type(error).__name__
         yield BadLine(number + 1 if number else 0, f"The Parquet file can't be read{after}: damaged or cut ({kind}).")
+
+
+def _in_microseconds(column: "pa.Array") -> "pa.Array":
+    """Return times of nanoseconds, as pandas writes them, as Python can hold them."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+        return column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    return column
 
 
 def _filled(row: Mapping[str, object]) -> dict[str, object]:

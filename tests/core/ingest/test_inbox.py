@@ -5,6 +5,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -313,6 +314,17 @@ def test_parquet_rows_are_lines_and_null_means_not_given(tmp_path: Path) -> None
         {"role": "user", "content": "one", "name": "Ann", "timestamp": 1_700_000_000_000},
         {"role": "user", "content": "two"},
     )
+
+
+def test_parquet_times_of_nanoseconds_are_read_as_times(tmp_path: Path) -> None:
+    said_at = datetime(2024, 3, 1, 10, 0, 0, 250, tzinfo=UTC)
+    table = pa.Table.from_pylist([said("one")]).append_column(
+        "timestamp", pa.array([said_at], pa.timestamp("ns", "UTC"))
+    )
+    pq.write_table(table, tmp_path / "chat.parquet")
+    [batch] = items(tmp_path / "chat.parquet")
+    assert isinstance(batch, Batch)
+    assert batch.messages[0]["timestamp"] == said_at
 
 
 @pytest.mark.parametrize("cut", [1, 100, -9])
