@@ -17,6 +17,20 @@ _BRACKET_OPEN: Final = re.compile(
     r"(?: CONTEXT)?)(?:\]| ?={3,}| ?-{3,})",
     re.IGNORECASE,
 )
+_BRACKET_CLOSE: Final = re.compile(r"(?:\[|={3,} ?|-{3,} ?)(?:/|END )[^\n]{0,40}(?:\]|={3,}|-{3,})", re.IGNORECASE)
+_LIST_OPEN: Final = re.compile(
+    r"^[ \t>#*]*(?:(?:here(?:'s|’s| is| are) (?:what|everything|the things|some things|the memories) (?:i|we) "
+    r"(?:remember|know|recall|have stored)\b[^\n:]{0,60}"
+    r"|(?:(?:relevant|recalled|retrieved|saved|stored|user|long[- ]term|existing) )+memor(?:y|ies)\b[^\n:]{0,40}"
+    r"|memor(?:y|ies) (?:about|of|for) (?:you|me|(?:the )?user)\b[^\n:]{0,20}"
+    r"|memor(?:y|ies) from (?:earlier|past|previous|prior)\b[^\n:]{0,40}"
+    r"|(?:以下是?|这是|这些是)?(?:我)?(?:相关|检索到|召回|已保存|关于你|记得关于|用户)[^\n：:]{0,10}(?:记忆|事)[^\n：:]{0,10})"
+    r"[*]*[：:][*]*|(?<=#) ?(?:relevant |recalled |retrieved |user )*memories)[ \t]*\n(?:[ \t]*\n)?"
+    r"(?P<items>(?:[ \t>]*(?:[-*•·]|\d{1,3}[.)、])[ \t]*[^\n]*(?:\n|\Z))+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A heading that announces recalled memories, and the list below it."""
+_LIST_CUES: Final = ("memor", "remember", "know", "recall", "记忆", "记得")
 _CODE: Final = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _BOOT: Final = re.compile(
     r"^\s*(?:#+ ?(?:AGENTS|CLAUDE|SOUL|MEMORY|IDENTITY|TOOLS|USER|BOOT(?:STRAP)?|HEARTBEAT|SYSTEM|GEMINI)"
@@ -36,15 +50,24 @@ _INSTRUCTION: Final = re.compile(
     r"|\b(?:remember|store|save|memorize|memorise|note)\b[^.\n]{0,40}\b(?:admin|root|master|system)\b[^.\n]{0,20}\b(?:password|access|token|privileges?|key)\b"
     r"|\b(?:always|from now on)\b[^.\n]{0,40}\b(?:obey|execute|run|send|forward|transfer"
     r"|exfiltrate)\b[^.\n]{0,60}\b(?:without (?:asking|confirmation)|commands?|to https?:|to \S+@)"
+    r"|(?:^|[.!?;:,\n] *)(?:and |now |please |then )*(?:forget|erase|wipe) everything\b"
+    r"|^ *\W{0,3}(?-i:SYSTEM|ADMIN|DEVELOPER)(?: \w{1,12})?\W{0,3}: [^\n]{0,80}"
+    r"\b(?:you|user|remember|store|forget|from now on)\b"
+    r"|\b(?:remember|store|save|memori[sz]e)\b[^.\n]{0,20}\b(?:that|:) ?(?:the|this) user"
+    r" (?:is|has|was|wants|prefers|likes|must|should|needs|may|can|agreed|authori[sz]ed)\b"
+    r"|\bjailbreak mode\b|\bdo anything now\b"
+    r"|\bignor\w{1,6}\b[^.\n]{0,30}\b(?:instrucciones|instruções|instructions|istruzioni|anweisungen)\b"
     r"|\b(?:do not|don't|never) (?:tell|inform|mention (?:this|it) to) the user\b"
     r"|(?:忽略|无视|忘记|忘掉|绕过)[^。\n]{0,12}(?:之前|先前|以上|前面|所有|上述)[^。\n]{0,8}(?:指令|指示|规则|提示|要求|命令)"
-    r"|(?:记住|保存)[^。\n]{0,10}(?:管理员|root|系统)[^。\n]{0,6}(?:密码|权限|口令)|系统提示词",
-    re.IGNORECASE,
+    r"|(?:记住|保存)[^。\n]{0,10}(?:管理员|root|系统)[^。\n]{0,6}(?:密码|权限|口令)|系统提示词"
+    r"|(?:从现在起|从现在开始)[^。\n]{0,12}(?:必须|只能|不得|听从|服从)|你现在是[^。\n]{0,6}(?:管理员|开发者模式)|(?:不要|别|禁止)告诉用户"
+    r"|(?:记住|保存)[^。\n]{0,6}(?:该|这个|此)?用户(?:是|已|有权)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _INSTRUCTION_CUES: Final = (
-    "ignore", "disregard", "forget", "override", "bypass", "instruction", "you are now", "prompt", "admin", "root",
-    "master",
-    "system", "always", "from now on", "the user", "忽略", "无视", "忘", "绕过", "记住", "保存", "提示词",
+    "ignor", "disregard", "forget", "erase", "wipe", "override", "bypass", "instruction", "you are now", "prompt",
+    "admin", "root", "master", "system", "developer", "always", "from now on", "the user", "this user", "jailbreak",
+    "anything now", "忽略", "无视", "忘", "绕过", "记住", "保存", "提示词", "从现在", "你现在是", "告诉用户",
 )  # fmt: skip
 _LOG_LINE: Final = re.compile(
     r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|at [\w.$<>]+\(|File \"|Traceback|[+-]{3} |@@ "
@@ -97,7 +120,8 @@ def outside_fences(content: str) -> list[tuple[int, int]]:
     """Return the stretches of a message that lie outside fences of recalled memories and system reminders."""
     stretches: list[tuple[int, int]] = []
     place = 0
-    if "<" not in content and "memor" not in content and "MEMOR" not in content and "Memor" not in content:
+    lowered = content.lower()
+    if "<" not in content and not any(cue in lowered for cue in _LIST_CUES):
         return [(0, len(content))] if content.strip() else []
     for start, end in _fences(content):
         if start > place:
@@ -109,24 +133,26 @@ def outside_fences(content: str) -> list[tuple[int, int]]:
 
 
 def _fences(content: str) -> Iterator[tuple[int, int]]:
-    lowered = ""
-    place = 0
+    upcoming = {pattern: pattern.search(content) for pattern in (_FENCE_OPEN, _BRACKET_OPEN, _LIST_OPEN)}
+    lowered, place = "", 0
     while True:
-        opened = _FENCE_OPEN.search(content, place)
-        bracket = _BRACKET_OPEN.search(content, place)
-        if opened and (bracket is None or opened.start() < bracket.start()):
+        for pattern, found in upcoming.items():
+            if found is not None and found.start() < place:
+                upcoming[pattern] = pattern.search(content, place)
+        openings = [found for found in upcoming.values() if found is not None]
+        if not openings:
+            return
+        opened = min(openings, key=lambda found: found.start())
+        if opened.re is _LIST_OPEN:
+            end = opened.end()
+        elif opened.re is _FENCE_OPEN:
             lowered = lowered or content.lower()
             close = lowered.find(f"</{opened['tag'].lower()}", opened.end())
             end = len(content) if close < 0 else (lowered.find(">", close) + 1 or len(content))
-            yield opened.start(), end
-        elif bracket:
-            closed = re.compile(r"(?:\[|={3,} ?|-{3,} ?)(?:/|END )[^\n]{0,40}(?:\]|={3,}|-{3,})", re.IGNORECASE).search(
-                content, bracket.end()
-            )
-            end = closed.end() if closed else len(content)
-            yield bracket.start(), end
         else:
-            return
+            closed = _BRACKET_CLOSE.search(content, opened.end())
+            end = closed.end() if closed else len(content)
+        yield opened.start(), end
         place = end
 
 
@@ -147,7 +173,8 @@ def blocks(content: str, start: int, end: int) -> list[tuple[int, int]]:
 
 def is_boot_file(content: str) -> bool:
     """Return whether a message restates an agent's boot file or system prompt."""
-    return len(content) > 60 and _BOOT.match(content[:400]) is not None
+    opening = _BOOT.match(content[:400])
+    return opening is not None and (len(content) > 60 or ".md" in opening[0])
 
 
 def is_instruction(content: str) -> bool:

@@ -1,13 +1,17 @@
 """Tool messages to traces, and a failure that the same tool repaired to an experience."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from mindmem.core.reason.port import Candidate
+from mindmem.core.reason.rules.junk import is_instruction
 from mindmem.core.reason.rules.procedures import ToolUse, read_tool, tool_call
 from mindmem.core.records import MemType, Message, Source
 from mindmem.core.redact import holds_mark, redact
 
 __all__ = ["Traces"]
+
+_READ: Final = 20_000  # characters of an output that are looked at for instructions
 
 
 class Traces:
@@ -28,7 +32,10 @@ class Traces:
         source = Source(message.message_id, 0, len(message.content))
         outcome = "failed" if use.failed else "succeeded"
         flags = ("failed",) if use.failed else ()
-        yield _candidate("tool_trace", use.sentence, use.tool, "trace", outcome, (source,), message, context, flags)
+        sentence = use.sentence
+        if is_instruction(message.content[:_READ]):
+            sentence, flags = f"“{sentence}”", (*flags, "instruction_like")
+        yield _candidate("tool_trace", sentence, use.tool, "trace", outcome, (source,), message, context, flags)
         if use.failed:
             self._failures[use.tool] = (use, message)
         elif use.tool in self._failures:
