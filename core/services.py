@@ -18,9 +18,6 @@ from mindmem.core.tables.reader import Reader
 
 __all__ = ["Services", "open_services"]
 
-PROJECTIONS = ("index",)
-"""Watermarks that hold back pruning of the log."""
-
 
 @dataclass(slots=True)
 class Services:

@@ -7,10 +7,11 @@ from contextlib import suppress
 from mindmem.core import ids
 from mindmem.core.errors import InvalidInput, LeaseTaken, StaleGeneration
 from mindmem.core.index.documents import vector_key
+from mindmem.core.index.projector import WATERMARK
 from mindmem.core.index.rebuild import rebuild
 from mindmem.core.ledger.port import Draft
 from mindmem.core.records import Scope
-from mindmem.core.services import PROJECTIONS, Services
+from mindmem.core.services import Services
 from mindmem.core.tables.fold import FoldReport, fold
 from mindmem.core.tables.reader import Stored
 from mindmem.core.tables.rows import vectors_table
@@ -42,7 +43,7 @@ def _fold(services: Services) -> FoldReport:
         services.tables,
         owner=ids.random_id("fold"),
         lease_seconds=services.settings.store.lease_seconds,
-        projections=PROJECTIONS,
+        projections=tuple(services.ledger.watermarks(WATERMARK)),
         keep_days=services.settings.store.keep_days,
     )
 

@@ -13,10 +13,9 @@ from mindmem.core.index.port import Document, People, Query, Scan, Scored, Searc
 from mindmem.core.ledger.port import Ledger
 from mindmem.core.records import Memory, Partition
 
-__all__ = ["GENERATION", "CurrentIndex", "Generations"]
+__all__ = ["CurrentIndex", "Generations", "generation_key"]
 
-GENERATION: Final = "index_generation"
-"""Name of the ledger's value that names the generation in use."""
+_GENERATION: Final = "index_generation"
 _ATTEMPTS: Final = 5
 
 Result = TypeVar("Result")
@@ -55,6 +54,19 @@ class Generations(Protocol):
     def embedder(self) -> EmbedderIdentity | None:
         """Return the embedder in use, None when there is none at hand."""
         ...
+
+    @property
+    def site(self) -> str:
+        """Return the id of the place where they lie, empty where all machines share one."""
+        ...
+
+
+def generation_key(generations: Generations) -> str:
+    """Return the name of the ledger's value that names the generation in use at this place.
+
+    Machines that share a ledger but not their files each have an index of their own.
+    """
+    return f"{_GENERATION}:{generations.site}" if generations.site else _GENERATION
 
 
 class CurrentIndex:
@@ -190,14 +202,14 @@ class CurrentIndex:
         raise StoreUnavailable(f"The index was replaced {_ATTEMPTS} times while it was opened; try again.")
 
     def _named(self) -> str:
-        return self._ledger.get_meta(GENERATION) or ""
+        return self._ledger.get_meta(generation_key(self._generations)) or ""
 
     def _made(self, lost: str) -> SearchIndex | None:
         """Make an empty generation where there is none, or its file was lost; the log fills it, or asks for a rebuild.
         None if somebody else was first."""
         name = random_id("gen")
         index = self._generations.create(name, self._generations.embedder)
-        if self._ledger.set_meta(GENERATION, name, expected=lost):
+        if self._ledger.set_meta(generation_key(self._generations), name, expected=lost):
             return index
         index.close()
         return None

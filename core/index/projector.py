@@ -10,7 +10,7 @@ import pyarrow as pa
 from mindmem.core import failpoints
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
 from mindmem.core.errors import StaleGeneration
-from mindmem.core.index.current import GENERATION, CurrentIndex, Generations
+from mindmem.core.index.current import CurrentIndex, Generations, generation_key
 from mindmem.core.index.documents import document, vector_key
 from mindmem.core.index.embedded.generations import EmbeddedGenerations
 from mindmem.core.index.embedded.index import CACHE_BYTES
@@ -22,7 +22,7 @@ from mindmem.core.tables.rows import memory_of
 __all__ = ["WATERMARK", "Projector", "documents_of", "project"]
 
 WATERMARK: Final = "index"
-"""Name of the index's watermark in the ledger."""
+"""What the name of an index's watermark in the ledger begins with; the site follows where machines have their own."""
 _ROWS: Final = 2_000
 """Rows after which a transaction of the index is closed; a single change is never split."""
 
@@ -51,12 +51,19 @@ class Projector:
         self.ledger = ledger
         self.generations: Generations = EmbeddedGenerations(
             folder,
-            current=lambda: ledger.get_meta(GENERATION),
+            current=lambda: ledger.get_meta(generation_key(self.generations)),
             embedder=identity,
             cache_bytes=cache_bytes,
             lock_timeout=lock_timeout,
         )
         self._index = CurrentIndex(ledger, self.generations)
+        if self._watermark not in ledger.watermarks(self._watermark):
+            self.publish()  # from now on the log is kept for this index
+
+    @property
+    def _watermark(self) -> str:
+        site = self.generations.site
+        return f"{WATERMARK}:{site}" if site else WATERMARK
 
     @property
     def index(self) -> CurrentIndex:
@@ -91,7 +98,7 @@ class Projector:
         Not part of catching up: it costs a commit, and only a fold asks for it. An old value merely keeps more log.
         """
         reached = self._index.watermark()
-        self.ledger.set_watermark(WATERMARK, reached)
+        self.ledger.set_watermark(self._watermark, reached)
         return reached
 
     def close(self) -> None:

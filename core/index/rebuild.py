@@ -8,10 +8,10 @@ from mindmem.core import failpoints
 from mindmem.core.embed.port import EmbedderIdentity, Embedding
 from mindmem.core.errors import Conflict, InvalidInput
 from mindmem.core.ids import random_id
-from mindmem.core.index.current import GENERATION
+from mindmem.core.index.current import generation_key
 from mindmem.core.index.documents import document
 from mindmem.core.index.port import SearchIndex
-from mindmem.core.index.projector import WATERMARK, Projector, project
+from mindmem.core.index.projector import Projector, project
 from mindmem.core.records import Memory
 
 __all__ = ["Built", "rebuild"]
@@ -62,24 +62,25 @@ def rebuild(
         failpoints.reach("rebuild.filled")
         project(ledger, index)
         failpoints.reach("rebuild.caught_up")
-        reached = _swap(projector, index)
-        ledger.set_watermark(WATERMARK, reached)
+        _swap(projector, index)
     finally:
         index.close()
     projector.index.follow()
+    projector.publish()
     generations.sweep(name)
     failpoints.reach("rebuild.cleaned")
     return name
 
 
-def _swap(projector: Projector, index: SearchIndex) -> int:
-    """Make the ledger name this generation, and return how far it reaches."""
+def _swap(projector: Projector, index: SearchIndex) -> None:
+    """Bring this generation up to the log's end, and make the ledger name it."""
     ledger, generations = projector.ledger, projector.generations
+    key = generation_key(generations)
     for _ in range(_ATTEMPTS):
-        old = ledger.get_meta(GENERATION) or ""
+        old = ledger.get_meta(key) or ""
         with generations.hand_over(old, index.generation):
-            reached = project(ledger, index)
-            if ledger.set_meta(GENERATION, index.generation, expected=old):
+            project(ledger, index)
+            if ledger.set_meta(key, index.generation, expected=old):
                 failpoints.reach("rebuild.swapped")
-                return reached
+                return
     raise Conflict(f"Other rebuilds replaced the index {_ATTEMPTS} times at the moment of the swap; try again later.")

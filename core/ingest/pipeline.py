@@ -32,6 +32,7 @@ from mindmem.core.ledger.port import Lease
 from mindmem.core.reason.port import Envelope, Extraction, Failed, Judged, Unsure, Verdict
 from mindmem.core.records import Change, Memory, Message, Plan, Receipt, Skip, Window
 from mindmem.core.services import Services
+from mindmem.core.upkeep import caught_up
 
 __all__ = ["ExtractionFailed", "add"]
 
@@ -190,7 +191,7 @@ async def _decided(services: Services, prepared: _Prepared) -> Plan:
     """Return the plan on the scope's present state; the base version is read first, so that recall has seen all."""
     request, ledger = prepared.request, services.ledger
     base = ledger.scope_state(request.scope.partition).version
-    services.projector.catch_up(None)
+    caught_up(services)
     candidates = prepared.candidates.candidates
     owners = {message.message_id: message for message in prepared.messages}
     memories = [new_memory(candidate, request.scope, owners, prepared.metadata) for candidate in candidates]

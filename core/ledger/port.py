@@ -265,6 +265,10 @@ class Ledger(Protocol):
         """Return how far a projection has read, 0 if unknown."""
         ...
 
+    def watermarks(self, prefix: str) -> dict[str, int]:
+        """Return the watermarks whose name begins with ``prefix``."""
+        ...
+
     def set_watermark(self, name: str, seq: int) -> None:
         """Record how far a projection has read; it never goes back."""
         ...

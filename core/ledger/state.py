@@ -81,6 +81,13 @@ class State:
         with self._store.read() as connection:
             return connection.execute(query).scalar_one_or_none() or 0
 
+    def watermarks(self, prefix: str) -> dict[str, int]:
+        """Return the watermarks whose name begins with ``prefix``."""
+        table = schema.watermarks
+        query = select(table.c.name, table.c.seq).where(table.c.name.startswith(prefix, autoescape=True))
+        with self._store.read() as connection:
+            return {row.name: row.seq for row in connection.execute(query.order_by(table.c.name))}
+
     def set_watermark(self, name: str, seq: int) -> None:
         """Record how far a projection has read; it never goes back."""
         with self._store.write() as connection:

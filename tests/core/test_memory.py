@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from support.stores import open_store
 
 from mindmem.core.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound
+from mindmem.core.ledger.sql import sqlite_url
 from mindmem.core.memory import AsyncMemory, Memory
 from mindmem.core.reason.port import Failed
 from mindmem.core.services import rules_reasoner
@@ -350,3 +351,17 @@ def test_another_embedder_is_refused_until_everything_is_embedded_again(memory: 
     assert hit.explanation["dense"] > 0
     assert again.verify() == ()
     again.close()
+
+
+def test_machines_that_share_ledger_and_tables_each_have_their_own_index(home: Path, tmp_path: Path) -> None:
+    shared = {"ledger_url": sqlite_url(tmp_path / "ledger.db"), "tables_uri": str(tmp_path / "tables")}
+    one, other = (open_store(home / name, **shared) for name in ("one", "other"))
+    one.add("I play the cello.", user_id="ann")
+    one.fold()
+    other.add("My bike is green.", user_id="ann")
+    one.rebuild_index()
+    for machine in (one, other):
+        assert machine.search("cello", user_id="ann").hits[0].memory.value == "the cello"
+        assert _said(machine) == ["I play the cello.", "My bike is green."]
+        assert machine.verify() == ()
+        machine.close()

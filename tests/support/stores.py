@@ -22,9 +22,11 @@ STAMPS = ("recorded_at", "run_id", "seq", "change_id")
 """Columns in which two runs of the same story may differ."""
 
 
-def open_store(home: Path, ledger_url: str = "", *, version: str = "1", any_index: bool = False) -> Memory:
+def open_store(
+    home: Path, ledger_url: str = "", *, tables_uri: str = "", version: str = "1", any_index: bool = False
+) -> Memory:
     """Open a store with a real ledger, tables and index, a small embedder, and a clock that stands still."""
-    store = {"ledger_url": ledger_url, "fold_on_close": False, "lease_seconds": 2.0}
+    store = {"ledger_url": ledger_url, "tables_uri": tables_uri, "fold_on_close": False, "lease_seconds": 2.0}
     settings = Settings.load({}, home=home, embedder="none", store=store)
     embedder = WordEmbedder(version)
     return Memory(services=open_services(settings, clock=FixedClock(NOW), embedder=embedder, any_index=any_index))

@@ -1,13 +1,15 @@
 """The generations of the embedded index: one SQLite file each in one folder, kept while anybody has it open."""
 
 import fcntl
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.errors import StoreUnavailable
+from mindmem.core.ids import random_id
 from mindmem.core.index.embedded.index import CACHE_BYTES, EmbeddedIndex
 
 __all__ = ["EmbeddedGenerations"]
@@ -37,10 +39,16 @@ class EmbeddedGenerations:
         except OSError as error:
             raise StoreUnavailable(f"The index folder {str(folder)!r} can't be made: {error}.") from error
         self._folder = folder
+        self._site = _site(folder)
         self._current = current
         self._embedder = embedder
         self._cache_bytes = cache_bytes
         self._lock_timeout = lock_timeout
+
+    @property
+    def site(self) -> str:
+        """Return the id of the folder, which it keeps in a file."""
+        return self._site
 
     @property
     def embedder(self) -> EmbedderIdentity | None:
@@ -129,6 +137,18 @@ class EmbeddedGenerations:
             handle.close()
             raise StoreUnavailable(f"The index generation {name} is being deleted; open the current one.") from error
         return handle
+
+
+def _site(folder: Path) -> str:
+    """Return the folder's id; of several processes that make it at once, the first one's stays."""
+    file = folder / "site"
+    if not file.exists():
+        made = folder / f"{random_id('site')}.new"
+        made.write_text(made.stem, encoding="ascii")
+        with suppress(FileExistsError):
+            os.link(made, file)
+        made.unlink()
+    return file.read_text(encoding="ascii")
 
 
 class _Held(EmbeddedIndex):

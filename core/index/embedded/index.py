@@ -329,4 +329,5 @@ def _newest(
     # Rows of the cursor's own instant may have been on the last page, so as many more are kept.
     same = 0 if after is None else int(np.count_nonzero(of == after[0]))
     wanted = min(len(places), limit + 1 + same)
-    return places[of >= np.partition(of, -wanted)[-wanted]]
+    recent: npt.NDArray[np.intp] = places[of >= np.partition(of, -wanted)[-wanted]]
+    return recent

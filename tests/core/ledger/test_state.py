@@ -14,6 +14,10 @@ def test_a_watermark_never_goes_back(ledger: SqlLedger) -> None:
         ledger.set_watermark("index", seq)
     assert ledger.watermark("index") == 7
     assert ledger.watermark("other") == 0
+    ledger.set_watermark("index:b", 3)
+    ledger.set_watermark("in_ex", 4)
+    assert ledger.watermarks("in") == {"in_ex": 4, "index": 7, "index:b": 3}
+    assert ledger.watermarks("in_") == {"in_ex": 4}
 
 
 def test_a_named_value_is_set_and_replaced(ledger: SqlLedger) -> None:
