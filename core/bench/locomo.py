@@ -2,7 +2,8 @@
 
 Each dialogue is added to an empty store as a group chat, a session an add, and each question of categories 1 to 4 is
 searched. A hit's evidence is its source messages; recall@k counts the first k distinct messages in rank order. The
-dataset (CC BY-NC 4.0) is not part of this package: give its folder with ``--data``.
+dataset (CC BY-NC 4.0) is not part of this package: give its folder with ``--data``. Rows name questions and turns by
+their numbers and hold none of its text.
 """
 
 import json
@@ -49,9 +50,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, the name of its category, and the ids of the turns that answer it (at least one)."""
+    """A question, its number in the file (from 1), its category's name, the ids of the turns that answer it (at least
+    one)."""
 
     text: str
+    number: int
     category: str
     evidence: frozenset[str]
 
@@ -186,7 +189,7 @@ def _asked(memory: "Memory", question: Question, turns: _Turns) -> dict[str, obj
     supported = {source.message_id: hit.memory.memory_id for hit in hits for source in hit.memory.sources}
     ranked = turns.ids(distinct_messages(hits, max(CUTS)), supported)
     return {
-        "question": question.text,
+        "question": question.number,
         "category": question.category,
         "evidence": sorted(question.evidence),
         "found": ranked[:20],
@@ -220,11 +223,11 @@ def _dialogue(sample: Mapping[str, Any]) -> Dialogue:
     sessions = dict(_sessions(sample["conversation"]))
     exist = {turn.turn_id for turns in sessions.values() for turn in turns}
     questions = []
-    for item in sample["qa"]:
+    for number, item in enumerate(sample["qa"], start=1):
         named = (f"D{int(a)}:{int(b)}" for text in item["evidence"] for a, b in _EVIDENCE.findall(text))
         evidence = frozenset(turn_id for turn_id in named if turn_id in exist)
         if evidence and item["category"] in CATEGORIES:
-            questions.append(Question(str(item["question"]), CATEGORIES[item["category"]], evidence))
+            questions.append(Question(str(item["question"]), number, CATEGORIES[item["category"]], evidence))
     return Dialogue(str(sample["sample_id"]), sessions, tuple(questions))
 
 
