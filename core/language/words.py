@@ -16,7 +16,9 @@ _CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD: Final = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+(?:[.'’][^\W_{_CJK}]+)*")
 _NOT: Final = re.compile(r"n['’]t\b", re.IGNORECASE)
 _CANNOT: Final = re.compile(r"\bcannot\b", re.IGNORECASE)
-_CLITIC: Final = re.compile(r"['’](?=(?:s|m|re|d|ll|ve)\b)", re.IGNORECASE)
+_CLITIC: Final = re.compile(r"['’](s|m|re|d|ll|ve)\b")
+_FULL: Final = {"m": "am", "re": "are", "ll": "will", "ve": "have"}
+"""Clitics that stand for one word; "'s" and "'d" may stand for several."""
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _local = threading.local()
 
@@ -48,14 +50,18 @@ def has_substance(text: str) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """Return the case-folded words in order; each CJK sign is a word; ``n't`` is ``not``, clitics stand alone.
+    """Return the case-folded words in order; each CJK sign is a word; ``n't`` is ``not``, clitics are words.
 
-    >>> words("Ann doesn't like 北京's food.")
-    ['ann', 'does', 'not', 'like', '北', '京', 's', 'food']
+    >>> words("I'm Ann and don't like 北京's food.")
+    ['i', 'am', 'ann', 'and', 'do', 'not', 'like', '北', '京', 's', 'food']
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    parted = _CLITIC.sub(" '", _CANNOT.sub("can not", _NOT.sub(" not", folded)))
+    parted = _CLITIC.sub(_full, _CANNOT.sub("can not", _NOT.sub(" not", folded)))
     return _WORD.findall(parted)
+
+
+def _full(clitic: "re.Match[str]") -> str:
+    return f" {_FULL.get(clitic[1], clitic[1])}"
 
 
 def stem(word: str) -> str:

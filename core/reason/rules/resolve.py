@@ -30,6 +30,12 @@ _POLARITY: Final = frozenset(
     for word in words_
 )
 """Words that affirm, deny or date what the other words say; "ca" and "wo" are what "can't" and "won't" leave."""
+_DIGITS: Final = {
+    **{form: str(value) for word, value in list(english.NUMBERS.items())[:28] for form in (word, stem(word))},
+    **{sign: str(value) for sign, value in chinese.NUMERALS.items()},
+}
+"""Cardinal numbers and Chinese numerals, one sign each, by their stems."""
+_WITHOUT_TENSE: Final = (english.FILLERS | chinese.FILLERS) - set("was were been did will would shall".split())
 _OPPOSITES: Final = frozenset(frozenset(map(stem, pair)) for pair in english.OPPOSITES)
 _CHINESE_POLARITY: Final = re.compile(
     "|".join(sorted(chinese.STANCES, key=len, reverse=True))
@@ -48,6 +54,13 @@ _BESIDE: Final = re.compile(
     r"\b(?:also|as well|in addition|additionally|another|besides|second)\b|也|还|另外|同时|第二", re.IGNORECASE
 )
 """Words that put a value beside the one before."""
+_RELATION: Final = frozenset(
+    stem(word)
+    for word in "have has got own owns possess keep stand bear tolerate abide fan big huge massive fond into crazy keen"
+    " about of in at to for as can could all totally absolutely truly work working works employed job live living"
+    " reside residing dwell based drink eat call called name named s 有 养 在 是 叫 住 工 作 吃 喝 受 了".split()
+)
+"""Words that say no more than the property's name does, beside its value."""
 _LONG: Final = 2_000
 """Longer contents (source text kept whole) are compared by their hash alone."""
 _JOINING: Final = frozenset(
@@ -92,9 +105,14 @@ def _same_subject(candidate: Candidate, memory: Memory) -> bool:
 
 
 def _rephrased(one: str, other: str) -> bool:
-    """The same words in the same order, fillers apart, and no guard objects."""
-    said = content_words(one)
-    return bool(said) and said == content_words(other) and distinct(one, other) is None
+    """The same words in the same order, fillers and the spelling of numbers apart, and no guard objects."""
+    said = _said(one)
+    return bool(said) and said == _said(other) and distinct(one, other) is None
+
+
+def _said(text: str) -> tuple[str, ...]:
+    """The words without fillers, but with their tense: "I lived there" is not "I live there"."""
+    return _counted(tuple(word for word in words(text) if word not in _WITHOUT_TENSE))
 
 
 # -- a newer value
@@ -150,6 +168,8 @@ def _denies(candidate: Candidate, memory: Memory) -> bool:
         return False
     if _bare(candidate.value) != _bare(memory.value):
         return False
+    if _negated(candidate) != _negated(memory) and _rest(candidate) == _rest(memory):
+        return True
     if distinct(candidate.content, memory.content) not in ("negation", "antonym"):
         return False
     old, new = set(_bare(memory.content)), set(_bare(candidate.content))
@@ -188,17 +208,22 @@ def _same_property(one: str, other: str) -> bool:
 
 
 def _repeated_value(candidate: Candidate, peers: Sequence[Memory]) -> Resolution | None:
-    """The same single value, and no word that the memory doesn't hold."""
-    if not candidate.single_valued or not _value(candidate.value):
+    """The same value, and no word that says more than the memory: at most another verb for the same property."""
+    value = _counted(_value(candidate.value))
+    if not value or not candidate.property_name:
         return None
     said = set(content_words(candidate.content))
     for memory in peers:
-        if (
-            memory.property_name == candidate.property_name
-            and _value(memory.value) == _value(candidate.value)
-            and said <= set(content_words(memory.content))
-            and distinct(candidate.content, memory.content) is None
-        ):
+        if memory.property_name != candidate.property_name or _counted(_value(memory.value)) != value:
+            continue
+        if ("past" in candidate.flags) != ("past" in memory.flags):
+            continue
+        within = candidate.single_valued and said <= set(content_words(memory.content))
+        same = _negated(candidate) == _negated(memory) and _times(candidate) == _times(memory)
+        if not within and not (same and _rest(candidate) == _rest(memory)):
+            continue
+        # Another verb of the same stance is no other claim, though the guards would tell "love" from "enjoy".
+        if distinct(candidate.content, memory.content) in (None, "antonym" if not within and same else None):
             return Resolution("reinforce", "the same value again", (memory.memory_id,), 0.9)
     return None
 
@@ -241,6 +266,28 @@ def _bare(text: str) -> tuple[str, ...]:
     """The words without those that affirm, deny or date them."""
     undenied = _CHINESE_POLARITY.sub(" ", text)
     return tuple(word for word in content_words(undenied) if word not in _POLARITY)
+
+
+def _counted(found: tuple[str, ...]) -> tuple[str, ...]:
+    """The words with numbers as digits; "once" and "second" may be something else than numbers."""
+    return tuple(_DIGITS.get(word, word) for word in found)
+
+
+def _rest(claim: Candidate | Memory) -> frozenset[str]:
+    """The words of a claim beside its value, and beside those that only name the property."""
+    return frozenset(_bare(claim.content)) - frozenset(_bare(claim.value)) - _RELATION - _ARTICLES - _named(claim)
+
+
+def _named(claim: Candidate | Memory) -> frozenset[str]:
+    return frozenset(map(stem, claim.property_name.split("_")))
+
+
+def _negated(claim: Candidate | Memory) -> bool:
+    return claim.polarity < 0 if isinstance(claim, Candidate) else "negated" in claim.flags
+
+
+def _times(claim: Candidate | Memory) -> tuple[object, ...]:
+    return claim.valid_from, claim.valid_to
 
 
 def _contains(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
