@@ -93,11 +93,12 @@ _UNTIL: Final = re.compile(
     r"\b(?:until|till?|through|no later than|valid (?:un)?till?|valid through|good (?:until|through)"
     r"|(?:expire[sd]?|expiring|ends?|ended|ending|runs? out|ran out|lapse[sd]?|due|valid (?:thru"
     r"|to)|is over)(?: on| by| in| at)?)"
-    r"(?: the)?:? ?$|(?:直到|截至|截止到?|有效期至|有效期到|到期日[是为：:]?|于)$",
+    r"(?: the)?:? ?$|(?:直到|截至|截止到?|有效期至|有效期到|到期日[是为：:]?|于"
+    r"|(?:休假|放假|请假|出差|有效|持续|延长|开放)到)$",
     re.IGNORECASE,
 )
 _SINCE_AFTER: Final = re.compile(r"(?:以来|起|开始)|(?: onwards?\b| on\b(?=[,.]))", re.IGNORECASE)
-_UNTIL_AFTER: Final = re.compile(r"(?:到期|过期|截止|为止|失效)")
+_UNTIL_AFTER: Final = re.compile(r"(?:到期|过期|截止|为止|失效|结束(?!了))")
 _RANGE: Final = re.compile(r" ?(?:to|until|till|through|and|-|–|—|到|至) ?(?:the )?", re.IGNORECASE)
 _RANGE_START: Final = re.compile(r"(?:\b(?:from|between)|从) ?(?:the )?$", re.IGNORECASE)
 _MOVED: Final = re.compile(

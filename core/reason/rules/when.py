@@ -13,8 +13,16 @@ from mindmem.core.records import TimePrecision
 
 __all__ = ["When", "event_time", "state_time"]
 
-_EXPIRES: Final = re.compile(r"expir|valid|good |runs? out|lapse|due|deadline|有效|截至|截止", re.IGNORECASE)
-_EXPIRES_AFTER: Final = re.compile(r" ?(?:到期|过期|失效|截止)")
+_EXPIRES: Final = re.compile(
+    r"expir|valid|good |runs? (?:out|through|until|till)|ends?\b|lapse|due|deadline|有效|截至|截止|(?:休假|放假|请假|出差)到",
+    re.IGNORECASE,
+)
+_EXPIRES_AFTER: Final = re.compile(r" ?(?:到期|过期|失效|截止|结束(?!了))")
+_LASTING: Final = re.compile(
+    r"(?:\b(?:am|is|are|will|remain|remains|runs?|lasts?|stays?)\b|['’](?:m|re|s|ll)\b|正在|现在)[^.!?;。！？]*$",
+    re.IGNORECASE,
+)
+_DONE: Final = re.compile(r"\b(?:was|were|been|had|did|\w{2,}ed)\b[^.!?;]*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,8 @@ def state_time(statement: Statement, spans: Sequence[TimeSpan], said: datetime |
 def event_time(content: str, start: int, end: int, spans: Sequence[TimeSpan], said: datetime | None) -> When:
     """Return when what some characters tell happened: at the first time named, else when it was said.
 
-    It ends only where the words themselves say that something expires; "we stayed until Friday" stays true.
+    It ends only where the words themselves say that something expires or lasts until then ("I'm away until Friday");
+    "we stayed until Friday" stays true.
     """
     inside = [span for span in spans if start <= span.start and span.end <= end]
     resolved = [span for span in inside if span.resolved]
@@ -66,4 +75,7 @@ def event_time(content: str, start: int, end: int, spans: Sequence[TimeSpan], sa
 
 
 def _expires(content: str, span: TimeSpan) -> bool:
-    return bool(_EXPIRES.match(content, span.start) or _EXPIRES_AFTER.match(content, span.end))
+    if _EXPIRES.match(content, span.start) or _EXPIRES_AFTER.match(content, span.end):
+        return True
+    before = content[max(0, span.start - 80) : span.start]
+    return _LASTING.search(before) is not None and _DONE.search(before) is None
