@@ -31,6 +31,18 @@ os.environ.update(
 network.forbid()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run what forks first: Polars and onnxruntime start threads at first use, and a child forked after that hangs."""
+    items.sort(key=lambda item: (not _forks(item), item.get_closest_marker("faults") is None))
+
+
+def _forks(item: pytest.Item) -> bool:
+    module = getattr(item, "module", None)
+    return (
+        any(getattr(value, "__module__", "") == "support.forks" for value in vars(module).values()) if module else False
+    )
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _scratch() -> Iterator[None]:
     yield
