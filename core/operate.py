@@ -82,8 +82,8 @@ def status(services: Services) -> Status:
         pruned_seq=ledger.pruned_to(),
         partitions=len(partitions),
         active=sum(state.active for _, state in partitions),
-        pending=ledger.pending(),
-        quarantined=len(ledger.quarantined(services.settings.project_id, limit=100_000)),
+        pending=ledger.pending(services.settings.project_id),
+        quarantined=ledger.in_quarantine(services.settings.project_id),
         table_versions=versions,
         notes=services.notes,
     )

@@ -79,10 +79,10 @@ def _deliver(memory: Memory, chunk: Chunk, run_id: str) -> tuple[Delivered, tupl
 
 
 def _work_off_queue(memory: Memory, tally: Tally, run_id: str) -> int:
-    ledger = memory.services.ledger
+    ledger, project = memory.services.ledger, memory.services.settings.project_id
     try:
-        while ledger.pending() and (work := work_off(memory, _QUEUE_CHUNK, run_id=run_id)).adds:
+        while ledger.pending(project) and (work := work_off(memory, _QUEUE_CHUNK, run_id=run_id)).adds:
             tally.queue(work)
     except MindMemError as error:
         tally.failed(Failure("queue", "queued adds", without_content(error)))
-    return ledger.pending()
+    return ledger.pending(project)

@@ -138,7 +138,7 @@ def _next(chunks: Iterator[Chunk]) -> Chunk | None:
 
 async def _work_off_queue(store: Store, tally: Tally) -> int:
     ledger = store.memory().services.ledger
-    while ledger.pending():
+    while ledger.pending(store.project_id):
         try:
             work = await work_off_queue(store, QUEUE_CHUNK)
         except MindMemError as error:
@@ -147,4 +147,4 @@ async def _work_off_queue(store: Store, tally: Tally) -> int:
         if not work.adds:
             break
         tally.queue(work)
-    return ledger.pending()
+    return ledger.pending(store.project_id)

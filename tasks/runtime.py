@@ -58,6 +58,8 @@ class Store:
 
     home: str
     project_id: str
+    any_index: bool = False
+    """Also open an index that holds vectors of another embedder, to replace it."""
 
     def memory(self) -> Memory:
         """Return the store that this process has open, or open it."""
@@ -79,19 +81,19 @@ def _held(store: Store) -> _Held:
     # The process id is part of the key: a forked child must not use its parent's connections.
     key = (os.getpid(), store)
     if key not in _open:
-        _open[key] = _Held(Memory(store.home, project_id=store.project_id))
+        _open[key] = _Held(Memory(store.home, project_id=store.project_id, any_index=store.any_index))
     return _open[key]
 
 
 @contextmanager
-def opened(home: Path | None = None, project_id: str | None = None) -> Iterator[Store]:
+def opened(home: Path | None = None, project_id: str | None = None, *, any_index: bool = False) -> Iterator[Store]:
     """Hold a store open for the length of a run; runs of one process share it, the last one closes it."""
     # Prefect forwards MindMem's own log lines, but only of loggers whose level is set.
     log = logging.getLogger("mindmem")
     if log.level == logging.NOTSET:
         log.setLevel(logging.INFO)
     settings = Settings.load(home=home, project_id=project_id)
-    store = Store(str(settings.home), settings.project_id)
+    store = Store(str(settings.home), settings.project_id, any_index)
     with _guard:
         _held(store).users += 1
     try:

@@ -36,7 +36,8 @@ def enqueue(services: Services, request: AddRequest) -> str:
 async def process_pending(services: Services, limit: int, *, run_id: str = "") -> list[Receipt]:
     """Work off queued adds. A transient failure puts one back, a terminal one sets it aside with its reason."""
     receipts: list[Receipt] = []
-    for waiting in services.ledger.claim(limit, ids.random_id("worker"), _CLAIM_SECONDS):
+    project = services.settings.project_id
+    for waiting in services.ledger.claim(project, limit, ids.random_id("worker"), _CLAIM_SECONDS):
         try:
             receipts.append(await add(services, _queued(waiting, run_id)))
         except MindMemError as error:

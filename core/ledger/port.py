@@ -304,8 +304,8 @@ class Ledger(Protocol):
         """Keep an add for later; a repeated add_id is ignored."""
         ...
 
-    def claim(self, limit: int, owner: str, seconds: float) -> list[PendingAdd]:
-        """Take up to ``limit`` waiting adds, oldest first, for ``seconds``; a crash gives them back."""
+    def claim(self, project_id: str, limit: int, owner: str, seconds: float) -> list[PendingAdd]:
+        """Take up to ``limit`` waiting adds of a project, oldest first, for ``seconds``; a crash gives them back."""
         ...
 
     def requeue(self, add_id: str, error: str, delay_seconds: float = 0.0) -> None:
@@ -316,8 +316,8 @@ class Ledger(Protocol):
         """Take an add out of the queue (it was quarantined)."""
         ...
 
-    def pending(self) -> int:
-        """Return how many adds wait or are claimed."""
+    def pending(self, project_id: str | None = None) -> int:
+        """Return how many adds (of one project) wait or are claimed."""
         ...
 
     # -- quarantine
@@ -330,6 +330,10 @@ class Ledger(Protocol):
         limit: int = 100,
     ) -> list[Quarantined]:  # fmt: skip
         """Return quarantined inputs, newest first."""
+        ...
+
+    def in_quarantine(self, project_id: str | None = None) -> int:
+        """Return how many open inputs (of one project) are in quarantine."""
         ...
 
     def resolve_quarantined(self, quarantine_id: str, state: Literal["retried", "dropped"]) -> None:

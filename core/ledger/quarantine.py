@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 
 from mindmem.core.errors import NotFound
 from mindmem.core.ledger import schema
@@ -66,6 +66,15 @@ class Quarantine:
             )
             for row in rows
         ]
+
+    def in_quarantine(self, project_id: str | None = None) -> int:
+        """Return how many open inputs (of one project) are in quarantine."""
+        table = schema.quarantine
+        query = select(func.count()).select_from(table).where(table.c.state == "open")
+        if project_id is not None:
+            query = query.where(table.c.project_id == project_id)
+        with self._store.read() as connection:
+            return connection.execute(query).scalar_one()
 
     def resolve_quarantined(self, quarantine_id: str, state: Literal["retried", "dropped"]) -> None:
         """Mark one as retried or dropped.

@@ -35,14 +35,14 @@ class Queue:
                 .on_conflict_do_nothing()
             )
 
-    def claim(self, limit: int, owner: str, seconds: float) -> list[PendingAdd]:
-        """Take up to ``limit`` waiting adds, oldest first, for ``seconds``; a crash gives them back."""
+    def claim(self, project_id: str, limit: int, owner: str, seconds: float) -> list[PendingAdd]:
+        """Take up to ``limit`` waiting adds of a project, oldest first, for ``seconds``; a crash gives them back."""
         table = schema.pending
         length = span(seconds, field="seconds")
         with self._store.write() as connection:
             rows = connection.execute(
                 select(table)
-                .where(table.c.due_at <= schema.database_now())
+                .where(table.c.project_id == project_id, table.c.due_at <= schema.database_now())
                 .order_by(table.c.place)
                 .limit(limit)
                 .with_for_update(skip_locked=True)
@@ -80,7 +80,10 @@ class Queue:
         with self._store.write() as connection:
             connection.execute(delete(schema.pending).where(schema.pending.c.add_id == add_id))
 
-    def pending(self) -> int:
-        """Return how many adds wait or are claimed."""
+    def pending(self, project_id: str | None = None) -> int:
+        """Return how many adds (of one project) wait or are claimed."""
+        query = select(func.count()).select_from(schema.pending)
+        if project_id is not None:
+            query = query.where(schema.pending.c.project_id == project_id)
         with self._store.read() as connection:
-            return connection.execute(select(func.count()).select_from(schema.pending)).scalar_one()
+            return connection.execute(query).scalar_one()

@@ -61,15 +61,16 @@ class Session:
         return Settings.load(home=self.home, project_id=self.project)
 
     @contextmanager
-    def memory(self, *, fold: bool = False) -> Iterator["Memory"]:
-        """Open the store and close it at the end. Commands that only read leave the tables alone (``fold`` False)."""
+    def memory(self, *, fold: bool = False, any_index: bool = False) -> Iterator["Memory"]:
+        """Open the store and close it at the end. Commands that only read leave the tables alone (``fold`` False);
+        ``any_index`` also opens an index of another embedder."""
         from mindmem.core.memory import Memory
 
         settings = self.settings()
         if not fold:
             store = settings.store.model_copy(update={"fold_on_close": False})
             settings = settings.model_copy(update={"store": store})
-        with Memory(settings=settings) as memory:
+        with Memory(settings=settings, any_index=any_index) as memory:
             yield memory
 
     def moment(self, text: str | None, option: str) -> datetime | None:

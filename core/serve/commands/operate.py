@@ -60,7 +60,7 @@ def doctor(session: Session, repair: bool, re_embed: bool, rebuild_ledger: bool)
         from mindmem.core import recover
 
         recovered = recover.rebuild_ledger(session.settings())
-    with session.memory() as memory:
+    with session.memory(any_index=re_embed) as memory:
         findings = memory.verify()
         repaired = repair and bool(findings or re_embed)
         if repaired:

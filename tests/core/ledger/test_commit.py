@@ -193,7 +193,7 @@ def test_a_commit_without_its_lease_is_refused_and_writes_nothing(
 
 def test_a_commit_takes_the_add_that_it_completes_out_of_the_queue(ledger: SqlLedger) -> None:
     ledger.enqueue("add_1", ANN, "{}")
-    ledger.claim(1, "me", 60)
+    ledger.claim("default", 1, "me", 60)
     ledger.commit(adding("one", done="add_1"))
     assert ledger.pending() == 0
 

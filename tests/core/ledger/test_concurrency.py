@@ -159,7 +159,7 @@ def test_of_eight_that_want_a_lease_one_gets_it(ledger_url: str) -> None:
 
 def work_off(ledger: SqlLedger, number: int) -> list[str]:
     done = []
-    while claimed := ledger.claim(3, f"process {number}", 60):
+    while claimed := ledger.claim("default", 3, f"process {number}", 60):
         for add in claimed:
             ledger.commit(adding(add.payload, done=add.add_id, key=add.add_id))
             done.append(add.add_id)

@@ -54,3 +54,9 @@ def test_a_resolved_input_is_no_longer_open(ledger: SqlLedger) -> None:
 def test_an_unknown_id_can_not_be_resolved(ledger: SqlLedger) -> None:
     with pytest.raises(NotFound, match="'q9' is in quarantine"):
         ledger.resolve_quarantined("q9", "dropped")
+
+
+def test_open_ones_are_counted_by_project(ledger: SqlLedger) -> None:
+    ledger.quarantine([broken(1), broken(2)])
+    ledger.resolve_quarantined("q1", "retried")
+    assert (ledger.in_quarantine(), ledger.in_quarantine("default"), ledger.in_quarantine("other")) == (1, 1, 0)
