@@ -7,7 +7,7 @@ from support.ledgers import ANN, BOB
 from mindmem.core.ledger.sql import SqlLedger
 from mindmem.core.records import Scope
 
-ODD = Scope("a/b", "c:d", "", "🦊", "it's")
+ODD = Scope("default", "c:d", "", "🦊", "it's")
 
 
 def test_waiting_adds_are_claimed_oldest_first_with_scope_and_payload(ledger: SqlLedger) -> None:
