@@ -33,7 +33,7 @@ has no wild weights."""
 WEIGHTS: Final[Mapping[str, float]] = {"lexical": 0.3, "dense": 0.02, "late": 0.68}
 """Default weight of each leg, chosen on LOCOMO's dialogues 1-5 and flat around it. A good match reaches about 0.4 in
 ``lexical`` and 0.7 in ``late``, a poor one 0.05 and 0.4. The sentence vector says little that token vectors don't."""
-WITHOUT_LATE: Final[Mapping[str, float]] = {"lexical": 0.5, "dense": 0.5, "late": 0.0}
+WITHOUT_LATE: Final[Mapping[str, float]] = {"lexical": 0.75, "dense": 0.25, "late": 0.0}
 """Default weight of each leg where there are no token vectors."""
 SUBJECT_FACTOR: Final = 0.7
 """What is left of the score of a memory by and about another known person than the one asked about."""
