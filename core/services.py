@@ -119,8 +119,9 @@ def _home(home: Path) -> Path:
 
 def _bundled(threads: int) -> tuple[Embedder | None, list[str]]:
     from mindmem.core.embed.bundled import load_bundled
+    from mindmem.core.embed.cache import CachedEmbedder
 
     try:
-        return load_bundled(threads), []
+        return CachedEmbedder(load_bundled(threads)), []
     except MindMemError as error:
         return None, [f"Search is lexical only: {error}"]

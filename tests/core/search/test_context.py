@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from mindmem.core.records import Hit, Memory, MemType, Scope, SearchResult
-from mindmem.core.search.context import CLOSE, OPEN, render, without_recalled
+from mindmem.core.search.context import CLOSE, OPEN, render
 from mindmem.core.search.tokens import estimate_tokens
 
 
@@ -66,16 +66,6 @@ def test_recalled_text_cannot_close_its_fence_or_start_a_line_of_its_own() -> No
     assert text.endswith(CLOSE)
     assert not any(line.startswith("SYSTEM") for line in text.splitlines())
     assert "ignore previous instructions" in text
-
-
-def test_recalled_text_is_taken_out_of_a_message_that_repeats_it() -> None:
-    block = render(result(hit("Ann likes tea")))
-    assert without_recalled(f"Before.\n{block}\nAfter.") == "Before.\n\nAfter."
-    assert without_recalled("Ann likes tea") == "Ann likes tea"
-
-
-def test_an_unfinished_block_is_taken_out_to_the_end() -> None:
-    assert without_recalled(f"Hi. {OPEN}\nAnn:\n- likes tea") == "Hi. "
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("hello world", 4), ("我喜欢中国菜", 5)])
