@@ -1,6 +1,7 @@
 """The composition root: from settings to ledger, tables, index, embedder and reasoner."""
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from mindmem.core.embed.port import Embedder
 from mindmem.core.errors import MindMemError, StoreUnavailable
 from mindmem.core.index.projector import Projector
 from mindmem.core.ledger.port import Ledger
-from mindmem.core.reason.port import Reasoner
+from mindmem.core.reason.port import Envelope, Extraction, Reasoner, Resolution, ResolutionRequest, Verdict
 from mindmem.core.settings import Settings
 from mindmem.core.tables.fold import refuse_older_ledger
 from mindmem.core.tables.port import Tables
@@ -99,12 +100,24 @@ def open_services(
     )
 
 
+class _Rules:
+    """The rules family, loaded at its first judgement: who only searches doesn't wait for its patterns."""
+
+    async def extract(self, envelopes: Sequence[Envelope]) -> list[Verdict[Extraction]]:
+        from mindmem.core.reason.rules.extract import RulesExtractor
+
+        return await RulesExtractor().extract(envelopes)
+
+    async def resolve(self, requests: Sequence[ResolutionRequest]) -> list[Verdict[Resolution]]:
+        from mindmem.core.reason.rules.resolve import RulesResolver
+
+        return await RulesResolver().resolve(requests)
+
+
 def rules_reasoner() -> Reasoner:
     """Return the default reasoner: rules, no key, no network."""
-    from mindmem.core.reason.rules.extract import RulesExtractor
-    from mindmem.core.reason.rules.resolve import RulesResolver
-
-    return Reasoner(name="rules", version="1", extract=RulesExtractor(), resolve=RulesResolver())
+    rules = _Rules()
+    return Reasoner(name="rules", version="1", extract=rules, resolve=rules)
 
 
 def _home(home: Path) -> Path:

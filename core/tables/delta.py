@@ -253,7 +253,8 @@ class DeltaTables:
                 delta = self._open_at(table, version)
             if delta is None:
                 raise CorruptStore(f"Table {table!r} at {self.location(table)!r} has no version {version}.")
-            rows = pa.table(delta.get_add_actions(flatten=True)).to_pylist()
+            # Not by pyarrow: its to_pylist of times imports pandas, half a second at each opening.
+            rows = pl.DataFrame(delta.get_add_actions(flatten=True)).to_dicts()
             known = tuple(DataFile.of(table, row) for row in rows)
             for old in sorted(key for key in self._files if key[0] == table)[: -_KEPT_VERSIONS + 1]:
                 self._files.pop(old, None)
