@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from mindmem.core import ids
 from mindmem.core.reason.port import Candidate
 from mindmem.core.records import Memory, Message, Scope
+from mindmem.core.text import normalise_name
 
 __all__ = ["MAX_SOURCES", "entity_of_name", "new_memory"]
 
@@ -13,8 +14,8 @@ MAX_SOURCES = 8
 
 
 def entity_of_name(scope: Scope, name: str) -> str:
-    """Return the id of the entity that a name denotes in a scope, the empty string for an empty name."""
-    key = ids.normalise_claim(name)
+    """Return the id of the entity that a name denotes in a scope, whatever its case and accents; empty for no name."""
+    key = normalise_name(name) or ids.normalise_claim(name)
     return ids.entity_id(scope.key, key) if key else ""
 
 

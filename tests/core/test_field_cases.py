@@ -226,6 +226,7 @@ def test_identical_adds_at_the_same_moment_are_one_memory_and_different_ones_are
     [
         ("DGIA", ("DGIA approved the plan.", "We sent the report to DGIA.", "The DGIA office is in Rome.",
                   "I work at Dgia.", "DGIA's budget grew."), "DGIB approved the plan."),
+        ("José Álvarez", ("José Álvarez came by.", "I met Jose Alvarez in Ghent."), "José Alvarado came by."),
         ("Siobhan Kelly", ("Siobhan Kelly came by.", "I met Siobhan Kelly in Ghent.", "SIOBHAN KELLY called me."),
          "Siobhan Kerry came by."),
     ],
