@@ -35,8 +35,8 @@ FAILPOINTS: Final = (
     "rebuild.swapped",
     "rebuild.cleaned",
 )
-"""All points, in the order of the way of data. ``commit.seq`` is before the database's commit, ``commit.durable`` after;
-likewise ``project.applied`` and ``project.durable``."""
+"""All points, in the order of the way of data. ``commit.seq`` is before the database's commit, ``commit.durable``
+after; likewise ``project.applied`` and ``project.durable``."""
 
 _hook: Callable[[str], None] | None = None
 

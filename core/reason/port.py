@@ -65,9 +65,9 @@ class Candidate:
     """An extracted claim, not yet decided.
 
     ``entity_name`` is who or what it is about (the speaker where it says "I"); ``property_name`` is snake_case;
-    ``value`` the property's value in the source's words. ``single_valued`` says whether a new value replaces the old one
-    (True), adds to it (False) or nobody can tell (None). ``polarity`` is -1 for a denial or dislike. ``flags`` mark what
-    readers should know (``instruction_like``, ``redacted``, ``unresolved_time``, …).
+    ``value`` the property's value in the source's words. ``single_valued`` says whether a new value replaces the old
+    one (True), adds to it (False) or nobody can tell (None). ``polarity`` is -1 for a denial or dislike. ``flags`` mark
+    what readers should know (``instruction_like``, ``redacted``, ``unresolved_time``, …).
     """
 
     mem_type: MemType

@@ -53,8 +53,8 @@ class Window:
     """Whole turns that are extracted at once, as evidence, with turns before and after as context only.
 
     Only ``evidence`` may support a memory. ``tokens`` is an estimate of the evidence's size. Where an over-long message
-    was cut, ``evidence`` holds a piece of it under its message_id, and ``offsets`` says, for each message of the evidence,
-    at which character of the stored content the piece begins (empty: all whole).
+    was cut, ``evidence`` holds a piece of it under its message_id, and ``offsets`` says, for each message of the
+    evidence, at which character of the stored content the piece begins (empty: all whole).
     """
 
     index: int

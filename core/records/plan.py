@@ -1,4 +1,4 @@
-"""Plan: the changes that an algorithm wants, as a value that can be previewed, stored, explained, capped and refused."""
+"""Plan: the changes that an algorithm wants, as a value that can be previewed, stored, explained and refused."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -14,7 +14,8 @@ from mindmem.core.records import TimePrecision
 __all__ = ["When", "event_time", "state_time"]
 
 _EXPIRES: Final = re.compile(
-    r"expir|valid|good |runs? (?:out|through|until|till)|ends?\b|lapse|due|deadline|有效|截至|截止|(?:休假|放假|请假|出差)到",
+    r"expir|valid|good |runs? (?:out|through|until|till)|ends?\b|lapse|due|deadline"
+    r"|有效|截至|截止|(?:休假|放假|请假|出差)到",
     re.IGNORECASE,
 )
 _EXPIRES_AFTER: Final = re.compile(r" ?(?:到期|过期|失效|截止|结束(?!了))")
