@@ -51,12 +51,12 @@ def search(services: Services, request: Request) -> SearchResult:
     found = run_search(services.projector.index, services.embedder, _search_request(services, request, wider))
     hits = found.hits
     if request.known_at is not None:
-        hits = _as_known(services, request, hits)
-    if request.as_of is not None:
+        hits = _as_known(services, request, request.known_at, hits)
+    elif request.as_of is not None:
         hits = tuple(hit for hit in hits if _was_true(hit.memory, request.as_of))
     hits = hits[: request.top_k]
     if request.evidence:
-        hits = tuple(replace(hit, evidence=evidence(services, hit.memory)) for hit in hits)
+        hits = _with_evidence(services, request.scope, hits)
     # The services say why there is no embedder, which is more than search knows.
     notes = tuple(note for note in found.notes if not (services.notes and note == LEXICAL_ONLY))
     return SearchResult(hits, (*services.notes, *notes))
@@ -81,7 +81,7 @@ def get(services: Services, project_id: str, memory_id: str) -> Memory:
 
 def evidence(services: Services, memory: Memory) -> tuple[Message, ...]:
     """Return the messages that support a memory, in the order of its sources."""
-    wanted = list(dict.fromkeys(source.message_id for source in memory.sources))
+    wanted = _sources(memory)
     found = services.reader.messages(memory.scope.partition, wanted)
     return tuple(found[message_id] for message_id in wanted if message_id in found)
 
@@ -191,19 +191,26 @@ def _search_request(services: Services, request: Request, wider: bool) -> Search
     )
 
 
-def _as_known(services: Services, request: Request, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
-    """Put each hit back to the revision that stood at ``known_at``, and drop what was not there or not active then."""
-    known_at = request.known_at or services.clock.now()
-    kept: list[Hit] = []
-    for hit in hits:
-        revisions = services.reader.revisions(hit.memory.memory_id, hit.memory.scope.partition)
-        then = [one for one in revisions if one.recorded_at is not None and one.recorded_at <= known_at]
-        if not then:
-            continue
-        state = then[-1]
-        if state.status == "active" or (request.as_of is not None and state.status == "archived"):
-            kept.append(replace(hit, memory=state))
-    return tuple(kept)
+def _sources(memory: Memory) -> list[str]:
+    return list(dict.fromkeys(source.message_id for source in memory.sources))
+
+
+def _with_evidence(services: Services, scope: Scope, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Read the messages behind all hits at once."""
+    owner = scope.partition if scope.user_id else scope.project_id
+    wanted = {message_id for hit in hits for message_id in _sources(hit.memory)}
+    found = services.reader.messages(owner, sorted(wanted))
+    return tuple(
+        replace(hit, evidence=tuple(found[one] for one in _sources(hit.memory) if one in found)) for hit in hits
+    )
+
+
+def _as_known(services: Services, request: Request, known_at: datetime, hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """Put each hit back to the revision that stood at ``known_at``; drop what was not there or did not hold then."""
+    scope = request.scope
+    owner = scope.partition if scope.user_id else scope.project_id
+    then = {memory.memory_id: memory for memory in services.reader.as_of(owner, request.as_of, known_at)}
+    return tuple(replace(hit, memory=then[hit.memory.memory_id]) for hit in hits if hit.memory.memory_id in then)
 
 
 def _was_true(memory: Memory, at: datetime) -> bool:
