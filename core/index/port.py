@@ -35,14 +35,18 @@ class Query:
 
     ``text`` may be empty for a purely dense query, ``vector`` None for a purely lexical one. ``late`` holds the
     query's token vectors; an index without them ignores it. ``subject`` is the normalised name of the one person
-    asked about, empty if none. ``filter`` is applied before the top k. ``weights`` are those of lexical, dense and
-    late (missing: the index's defaults); a leg that is not available gives its weight to the others."""
+    asked about, empty if none, and ``subject_ids`` are its tokens: a name alone is no evidence that a memory answers
+    what is asked about its bearer, so the floor leaves it out. ``filter`` is applied before the top k. ``weights``
+    are those of lexical, dense and late (missing: the index's defaults); a leg that is not available gives its weight
+    to the others.
+    """
 
     partition: Partition
     text: str = ""
     vector: npt.NDArray[np.float32] | None = None
     late: TokenVectors | None = None
     subject: str = ""
+    subject_ids: frozenset[int] = frozenset()
     filter: Filter | None = None
     k: int = 10
     candidates: int = 200

@@ -75,10 +75,18 @@ def _index_query(index: SearchIndex, embedder: Embedder | None, request: SearchR
         vector=embedding.vector if embedding is not None else None,
         late=embedding.tokens if embedding is not None else None,
         subject=subject,
+        subject_ids=_token_ids(embedder, subject),
         filter=request.filter,
         k=request.top_k * _SPARE,
         candidates=request.settings.candidates,
     )
+
+
+def _token_ids(embedder: Embedder | None, name: str) -> frozenset[int]:
+    if embedder is None or not name:
+        return frozenset()
+    [embedding] = embedder.embed([name], "query")
+    return frozenset(int(token) for token in embedding.tokens.ids) if embedding.tokens else frozenset()
 
 
 def _read_as(asked: Asked) -> str:

@@ -590,6 +590,13 @@ def test_nonsense_and_topics_never_stored_find_nothing(real: Memory, query: str)
     assert real.context(query, user_id="ann") == ""
 
 
+def test_a_name_alone_is_no_evidence_of_what_is_asked_about_its_bearer(tmp_path: Path) -> None:  # D7
+    with Memory(tmp_path / "home") as memory:
+        memory.add([said("I work at a bakery.", name="Mara"), said("I live in Porto.", name="Mara")], user_id="ann")
+        assert found(memory, "What is Mara allergic to?") == []
+        assert found(memory, "Where does Mara work?")[0] == "Mara works at a bakery."
+
+
 @pytest.mark.parametrize(
     ("query", "content"),
     [

@@ -65,7 +65,8 @@ def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
         return []
     mask = arrays.columns.mask(query.filter)
     nothing = np.zeros(size, dtype=np.float32)
-    lexical, covered = arrays.postings.score(prepared.terms) if prepared.terms else (nothing, nothing)
+    named = query_terms(query.subject) if query.subject else {}
+    lexical, covered = arrays.postings.score(prepared.terms, named) if prepared.terms else (nothing, nothing)
     if mask is not None and prepared.terms:
         lexical = lexical * mask
     dense = arrays.matrix.score(prepared.vector, mask) if prepared.vector is not None else nothing
@@ -78,12 +79,13 @@ def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
         return []
     factor = factors[places]
     legs = {"lexical": lexical[places], "dense": dense[places]}
+    on_topic: Floats | None = None
     if prepared.late is not None:
-        legs["late"] = arrays.tokens.score(prepared.late, places)
+        legs["late"], on_topic = arrays.tokens.score(prepared.late, places, query.subject_ids)
     scores = convex(legs, prepared.weights, factor)
     kept = scores > 0.0
     if prepared.way == "hybrid":
-        kept &= relevant(covered[places], legs["dense"] if prepared.vector is not None else None, legs.get("late"))
+        kept &= relevant(covered[places], legs["dense"] if prepared.vector is not None else None, on_topic)
     chosen = np.flatnonzero(kept)
     chosen = chosen[_best(scores[chosen], query.k)]
     ids = arrays.columns.memory_ids

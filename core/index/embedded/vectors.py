@@ -1,5 +1,6 @@
 """The vectors of a partition: sentence vectors as one exact matrix, token vectors end to end with offsets."""
 
+from collections.abc import Collection
 from typing import Any, Final
 
 import numpy as np
@@ -123,21 +124,27 @@ class Tokens:
             self._wasted += int(sizes.sum())
             self._sizes.view[had] = 0
 
-    def score(self, query: TokenVectors, places: npt.NDArray[np.int64]) -> Floats:
+    def score(
+        self, query: TokenVectors, places: npt.NDArray[np.int64], named: Collection[int] = ()
+    ) -> tuple[Floats, Floats]:
         """Return, for each document of ``places``, the mean over the query's tokens of the best cosine among its own,
-        weighted by the tokens' idf in this partition; 0..1, 0 for a document without token vectors."""
-        scores = np.zeros(len(places), dtype=np.float32)
+        weighted by the tokens' idf in this partition; 0..1, 0 for a document without token vectors. The second array
+        is the same over the tokens that are not ``named``, unless there are no others."""
+        scores = np.zeros((2, len(places)), dtype=np.float32)
         having = np.flatnonzero(self._sizes.view[places] > 0)
         if not len(having) or not len(query.ids):
-            return scores
+            return scores[0], scores[1]
         rows, sizes = self._rows_of(places[having])
         rare = idf(int(np.count_nonzero(self._sizes.view)), self._holding(query.ids)).astype(np.float32)
         telling = rare >= _TELLING * rare.max()
         rare = rare[telling]
+        topic = rare * ~np.isin(query.ids[telling], list(named))
         cosines = self._cosines(query.vectors[telling], rows)
         best = np.maximum.reduceat(cosines, np.cumsum(sizes) - sizes, axis=0)
-        scores[having] = np.clip(np.maximum(best, 0.0) @ rare / (_SCALE * rare.sum()), 0.0, 1.0)
-        return scores
+        best = np.maximum(best, 0.0)
+        for at, weights in enumerate((rare, topic if topic.any() else rare)):
+            scores[at, having] = np.clip(best @ weights / (_SCALE * weights.sum()), 0.0, 1.0)
+        return scores[0], scores[1]
 
     def _cosines(self, query: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Floats:
         """Return the products of these token vectors with the query's, shape (rows, query's tokens), times 127²."""
