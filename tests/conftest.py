@@ -33,14 +33,22 @@ network.forbid()
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run what forks first: Polars and onnxruntime start threads at first use, and a child forked after that hangs."""
-    items.sort(key=lambda item: (not _forks(item), item.get_closest_marker("faults") is None))
+    items.sort(key=_turn)
 
 
-def _forks(item: pytest.Item) -> bool:
-    module = getattr(item, "module", None)
-    return (
-        any(getattr(value, "__module__", "") == "support.forks" for value in vars(module).values()) if module else False
-    )
+def _turn(item: pytest.Item) -> int:
+    """What forks and stays clear of threads itself, tests that fork, others beside them, all the rest."""
+    forking = {name for name, value in vars(getattr(item, "module", None) or item).items() if _forks(value)}
+    if not forking:
+        return 3
+    if item.get_closest_marker("faults") is not None:
+        return 0
+    code = getattr(getattr(item, "function", None), "__code__", None)
+    return 1 if code is not None and forking & {*code.co_names} else 2
+
+
+def _forks(value: object) -> bool:
+    return getattr(value, "__module__", "") == "support.forks"
 
 
 @pytest.fixture(scope="session", autouse=True)
