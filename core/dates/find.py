@@ -1,6 +1,7 @@
 """Find the time expressions of a text and resolve them: rules find the spans, the calendar of the zone places them."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
@@ -91,14 +92,14 @@ _SINCE: Final = re.compile(
 )
 _UNTIL: Final = re.compile(
     r"\b(?:until|till?|through|no later than|valid (?:un)?till?|valid through|good (?:until|through)"
-    r"|(?:expire[sd]?|expiring|ends?|ended|ending|runs? out|ran out|lapse[sd]?|due|valid (?:thru"
+    r"|(?:expire[sd]?|expiring|ends?|ended|ending|clos(?:es|ing)|runs? out|ran out|lapse[sd]?|due|valid (?:thru"
     r"|to)|is over)(?: on| by| in| at)?)"
     r"(?: the)?:? ?$|(?:直到|截至|截止到?|有效期至|有效期到|到期日[是为：:]?|于"
-    r"|(?:休假|放假|请假|出差|有效|持续|延长|开放)到)$",
+    r"|(?:休假|放假|请假|出差|有效|持续|延长|开放|关闭|封闭|停业|暂停|关|封)到)$",
     re.IGNORECASE,
 )
 _SINCE_AFTER: Final = re.compile(r"(?:以来|起|开始)|(?: onwards?\b| on\b(?=[,.]))", re.IGNORECASE)
-_UNTIL_AFTER: Final = re.compile(r"(?:到期|过期|截止|为止|失效|结束(?!了))")
+_UNTIL_AFTER: Final = re.compile(r"(?:到期|过期|截止|为止|失效|闭幕|停售|下架|下线|结束)(?!了)")
 _RANGE: Final = re.compile(r" ?(?:to|until|till|through|and|-|–|—|到|至) ?(?:the )?", re.IGNORECASE)
 _RANGE_START: Final = re.compile(r"(?:\b(?:from|between)|从) ?(?:the )?$", re.IGNORECASE)
 _MOVED: Final = re.compile(
@@ -111,6 +112,21 @@ _FOR_SO_LONG: Final = re.compile(
     rf"|months?|years?)\b(?! ago)",
     re.IGNORECASE,
 )
+_LASTS: Final = re.compile(
+    rf"\b(?:valid|good|open|closed|available|away|off|out of (?:office|town)|suspended|paused|on (?:leave|sale|holiday"
+    rf"|vacation)|lasts?|runs?|running) (?:only )?for (?:only |the next |another )?(?P<n>{NUMBER}) (?P<more>more )?"
+    rf"(?P<unit>days?|weeks?|months?|years?|hours?)\b"
+    r"(?! (?:from|after|once|following|of|if|when|starting|at|per|a |each|every))"
+    rf"|\b(?:expires?|ends?|closes?|lapses?|runs out) in (?P<n2>{NUMBER})"
+    r" (?P<unit2>days?|weeks?|months?|years?|hours?)\b",
+    re.IGNORECASE,
+)
+_LASTS_CHINESE: Final = re.compile(
+    r"(?:有效期(?:限)?(?:是|为|只有|还有|还剩)?|有效|还有|只剩|还剩)(?P<n>[0-9〇零一二三四五六七八九十两]{1,4}|半)个?(?P<unit>天|日|周|星期|礼拜|月|年)"
+    r"(?P<ends>就?(?:到期|过期|失效|截止))?(?![前后内])"
+    r"|(?P<n2>[0-9〇零一二三四五六七八九十两]{1,4}|半)个?(?P<unit2>天|日|周|星期|礼拜|月|年)(?:之内|以内|内)(?:有效|到期|过期|失效|截止)"
+)
+_PAST_COPULA: Final = re.compile(r"\b(?:was|were|had|been|stayed|remained|used to)\b[^.!?;]*$", re.IGNORECASE)
 _ANCHORED: Final = re.compile(
     rf"\bthe (?P<unit>day|night|week|weekend|month|year|{WEEKDAY}) (?P<word>before|after)(?! (?:last"
     rf"|next|yesterday|tomorrow)\b)(?P<gap> (?:the )?)?",
@@ -142,10 +158,12 @@ def find_times(text: str, reference: datetime | None, zone: str) -> list[TimeSpa
     if latin:
         found += _apply([*absolute.RULES, *relative.RULES], text, calendar)
         found += _lengths(text, calendar)
+        found += _lasting(text, calendar)
         if digits:
             found += _foreign(text, calendar)
     if cjk:
         found += _apply(chinese.RULES, text, calendar)
+        found += _lasting_chinese(text, calendar)
     kept = [_with_clock(text, item, calendar) for item in _disjoint(found)]
     kept = _anchors(text, kept, calendar) if latin else kept
     kept = _ranges(text, [_with_role(text, item) for item in kept])
@@ -189,6 +207,41 @@ def _lengths(text: str, calendar: Calendar) -> Iterator[Found]:
     for match in _FOR_SO_LONG.finditer(text):
         interval = relative.shifted(calendar, match["unit"], -number(match["n"]))
         yield Found(match.start("n"), match.end(), interval, "since", days=False)
+
+
+def _lasting(text: str, calendar: Calendar) -> Iterator[Found]:
+    """Find how long something holds from when it is said ("valid for two weeks"); of the past it is a story."""
+    for match in _LASTS.finditer(text):
+        if _PAST_COPULA.search(text[max(0, match.start() - 60) : match.start()]) is None:
+            unit, count = match["unit"] or match["unit2"], number(match["n"] or match["n2"])
+            yield Found(match.start(), match.end(), _to_the_day(calendar, unit, count), "until", days=False)
+
+
+def _lasting_chinese(text: str, calendar: Calendar) -> Iterator[Found]:
+    for match in _LASTS_CHINESE.finditer(text):
+        if match[0].startswith(("还", "只")) and not match["ends"]:
+            continue  # 还有两周 of anything
+        unit = match["unit"] or match["unit2"]
+        half = (match["n"] or match["n2"]) == "半"
+        count = 0 if half else chinese_number(match["n"] or match["n2"])
+        if count is None or (half and unit not in "年月"):
+            continue
+        if half:
+            count, unit = (6, "月") if unit == "年" else (15, "天")
+        name = {"天": "day", "日": "day", "月": "month", "年": "year"}.get(unit, "week")
+        yield Found(match.start(), match.end(), _to_the_day(calendar, name, count), "until", days=False)
+
+
+def _to_the_day(calendar: Calendar, unit: str, count: int) -> Interval | None:
+    """Return the day on which so much time from the reference is over; a month is over on the same day of the next."""
+    unit = unit.lower().rstrip("s")
+    if unit not in ("month", "year") or calendar.today is None:
+        return relative.shifted(calendar, unit, count)
+    months = calendar.today.year * 12 + calendar.today.month - 1 + count * (12 if unit == "year" else 1)
+    year, month = divmod(months, 12)
+    if not 1 <= year <= 9999:
+        return None
+    return calendar.day(year, month + 1, min(calendar.today.day, monthrange(year, month + 1)[1]))
 
 
 def _disjoint(found: list[Found]) -> list[Found]:

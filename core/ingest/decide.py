@@ -40,6 +40,7 @@ def decide(
     metadata: Mapping[str, object] | None = None,
     skips: Sequence[Skip] = (),
     now: datetime | None = None,
+    said: Mapping[str, datetime | None] | None = None,
 ) -> Plan:
     """Return the plan of one add.
 
@@ -53,8 +54,13 @@ def decide(
         metadata: the caller's, for new memories.
         skips: what was kept out before; those of this step come on top.
         now: end of a superseded value when nobody said any time; None leaves that end open.
+        said: when stored messages were said that support a target, by message_id: a claim that was repeated holds its
+        place against a value of a time between its sayings.
     """
-    deciding = _Deciding(scope, messages, timelines or {}, frozenset(recorded), frozenset(entities), metadata, now)
+    # An adopted subject is none of the candidates' own, but as the subject of a stored memory it has its head.
+    stored = {memory.entity_id for one in gated if one.resolution.adopts for memory in one.recalled if memory.seq}
+    known = frozenset(entities) | stored
+    deciding = _Deciding(scope, messages, timelines or {}, frozenset(recorded), known, metadata, now, said or {})
     for one in gated:
         deciding.settle(one)
     return Plan(
@@ -82,8 +88,10 @@ class _Deciding:
         entities: frozenset[str],
         metadata: Mapping[str, object] | None,
         now: datetime | None,
+        said: Mapping[str, datetime | None],
     ) -> None:
-        self.links = Links(scope, entities)
+        self._said = {**said, **{message.message_id: message.timestamp for message in messages}}
+        self.links = Links(scope, entities, self._said)
         self.skips: list[Skip] = []
         self._scope = scope
         self._messages = {message.message_id: message for message in messages}
@@ -106,7 +114,7 @@ class _Deciding:
         return tuple(sorted(actions, key=lambda action: action.memory.status == "active"))
 
     def settle(self, gated: Gated) -> None:
-        candidate, resolution = gated.candidate, gated.resolution
+        candidate, resolution = _adopted(gated), gated.resolution
         memory = new_memory(candidate, self._scope, self._messages, self._metadata)
         if memory.memory_id in self._recorded or memory.memory_id in self._rows:
             self._became[memory.memory_id] = memory.memory_id
@@ -196,6 +204,15 @@ class _Deciding:
     ) -> None:
         before, after = self._chain(memory, candidate, targets)
         successor = self._rows[after[0]] if after else None
+        again = self._said_again(targets, memory) if successor is None and candidate.single_valued else None
+        if again is not None:
+            holder, moment = again
+            memory = replace(memory, valid_to=moment, status="archived")
+            self._successor[memory.memory_id] = holder
+            reason = f"{reason}; of an earlier time than what was said again since"
+            self._create("add", memory, candidate, reason, (*targets, *related), links=related)
+            self.links.supersedes(holder, memory.memory_id)
+            return
         predecessor = self._rows[before[0]] if before else None
         if successor is None:
             for target in (self._rows[name] for name in targets):
@@ -262,6 +279,18 @@ class _Deciding:
         _, after = self._chain(memory, candidate, (target.memory_id,))
         return bool(after) and target.memory_id in after and after[0] != target.memory_id
 
+    def _said_again(self, targets: tuple[str, ...], memory: Memory) -> tuple[str, datetime] | None:
+        """The target that was confirmed after a memory was said, and when for the first time since."""
+        moment = memory.observed_at or start_of(memory)
+        if moment is None:
+            return None
+        for name in targets:
+            times = (self._said.get(source.message_id) for source in self._rows[name].sources)
+            later = [time for time in times if time is not None and time > moment]
+            if later:
+                return name, min(later)
+        return None
+
     def _close(self, target: Memory, successor: Memory, reason: str) -> None:
         closed = self._closed(target, successor)
         if closed == target:
@@ -291,8 +320,27 @@ class _Deciding:
             self._actions[name] = (op, reason, ())
 
 
+def _adopted(gated: Gated) -> Candidate:
+    """The candidate, about what its target is about where its own words name values only."""
+    candidate, resolution = gated.candidate, gated.resolution
+    target = next((one for one in gated.recalled if one.memory_id in resolution.targets[:1]), None)
+    if not resolution.adopts or target is None:
+        return candidate
+    return replace(
+        candidate,
+        mem_type=target.mem_type,
+        entity_name=target.entity_name,
+        entity_type=target.entity_type,
+        property_name=target.property_name,
+        valid_from=None if candidate.mem_type == "episodic" else candidate.valid_from,
+        time_precision="unknown" if candidate.mem_type == "episodic" else candidate.time_precision,
+    )
+
+
 def _extended(old: tuple[Source, ...], new: tuple[Source, ...]) -> tuple[Source, ...]:
-    return tuple(dict.fromkeys((*old, *new)))[:MAX_SOURCES]
+    """The first sources and the last one: a memory spans the times of its sayings."""
+    both = tuple(dict.fromkeys((*old, *new)))
+    return both if len(both) <= MAX_SOURCES else (*both[: MAX_SOURCES - 1], both[-1])
 
 
 def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:

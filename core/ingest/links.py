@@ -1,7 +1,8 @@
 """The entities and edges of a plan."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from mindmem.core.ingest.memories import entity_of_name
 from mindmem.core.reason.port import Candidate
@@ -13,9 +14,12 @@ __all__ = ["Links"]
 class Links:
     """Collects the edges that an add wants; one that is wanted and taken back again is not written at all."""
 
-    def __init__(self, scope: Scope, known_entities: frozenset[str]) -> None:
+    def __init__(
+        self, scope: Scope, known_entities: frozenset[str], said: Mapping[str, datetime | None] | None = None
+    ) -> None:
         self._scope = scope.without_session()
         self._known = known_entities
+        self._said = said or {}
         self._entities: dict[str, Entity] = {}
         self._edges: dict[tuple[str, str, str, str, int, int], Edge] = {}
 
@@ -43,9 +47,12 @@ class Links:
             )  # fmt: skip
 
     def sources(self, memory_id: str, sources: Iterable[Source]) -> None:
-        """Link a memory to the spans that support it."""
+        """Link a memory to the spans that support it, each from when it was said: first to last is what it spans."""
         for source in sources:
-            self._put(memory_id, "EXTRACTED_FROM", source.message_id, start=source.start, end=source.end)
+            self._put(
+                memory_id, "EXTRACTED_FROM", source.message_id,
+                start=source.start, end=source.end, valid_from=self._said.get(source.message_id),
+            )  # fmt: skip
 
     def mentions(self, memory_id: str, candidate: Candidate) -> None:
         """Link a memory to the entities that it names besides its own."""

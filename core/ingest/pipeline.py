@@ -10,6 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 import numpy.typing as npt
@@ -228,7 +229,24 @@ async def _decided(services: Services, prepared: _Prepared) -> Plan:
         metadata=prepared.metadata,
         skips=skips,
         now=services.clock.now(),
+        said=_said(services, request, passed),
     )
+
+
+def _said(services: Services, request: AddRequest, gated: Sequence[Gated]) -> dict[str, datetime | None]:
+    """Return when the sources of targets were said that were said more than once and may have to give way."""
+    wanted: set[str] = set()
+    for one in gated:
+        if one.resolution.op == "update" and one.candidate.single_valued:
+            targets = (memory for memory in one.recalled if memory.memory_id in one.resolution.targets)
+            wanted.update(
+                source.message_id
+                for memory in targets
+                if memory.seq and memory.reinforcement_count > 1
+                for source in memory.sources
+            )
+    found = services.reader.messages(request.scope.partition, sorted(wanted)) if wanted else {}
+    return {message_id: message.timestamp for message_id, message in found.items()}
 
 
 def _vector(embeddings: Mapping[str, Embedding], memory: Memory) -> npt.NDArray[np.float32] | None:

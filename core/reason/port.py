@@ -131,7 +131,8 @@ class ResolutionRequest:
 @dataclass(frozen=True, slots=True)
 class Resolution:
     """What to do with a candidate. ``targets`` are memory_ids among the recalled ones: the one reinforced, the ones
-    superseded (update), the one whose wording is completed by ``merged_content`` (merge)."""
+    superseded (update), the one whose wording is completed by ``merged_content`` (merge). ``adopts`` says of an update
+    that the words name values only, so that the candidate is about what its first target is about."""
 
     op: Literal["add", "reinforce", "update", "merge", "skip"]
     reason: str
@@ -139,6 +140,7 @@ class Resolution:
     confidence: float = 1.0
     merged_content: str = ""
     related: tuple[str, ...] = field(default=())
+    adopts: bool = False
 
 
 class Resolver(Protocol):

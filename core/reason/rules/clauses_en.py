@@ -21,6 +21,8 @@ _IS_AFTER: Final = frozenset(
     " so just always living working studying learning teaching currently originally vegan"
     " vegetarian engaged single".split()
 )
+_RELATIVE: Final = frozenset("where which who whom whose that when because if while".split())
+"""Words after which "and use …" goes on with another subject than the sentence's."""
 _REMEMBER: Final = frozenset({"remember", "note", "reminder", "fyi"})
 _ELIDED: Final = frozenset(
     "live work study speak play love like hate enjoy prefer have own am use teach collect lives works studies"
@@ -117,7 +119,10 @@ def clauses(words: Sequence[Word], timed: Callable[[Word], bool]) -> list[Clause
         if clause.words:
             first = clause.words[0].low
             if first in _ELIDED and subject and place > begin and begin > 0:
-                clause = replace(clause, subject=subject)
+                told = result[-1].words if result else ()
+                doubt = tuple(word for word in told if word.low in lexicon.MODALS)[:1]
+                if not any(word.low in _RELATIVE for word in told):
+                    clause = replace(clause, subject=(*subject, *doubt))
             else:
                 subject = clause.words[:1] if first in _SUBJECTS or is_name(clause.words[0]) else ()
             result.append(clause)

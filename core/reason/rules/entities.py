@@ -6,7 +6,7 @@ from typing import Final
 from mindmem.core.language.english import PLAIN_STARTS
 from mindmem.core.reason.port import Mention
 
-__all__ = ["TECHNOLOGY", "entity_type", "mentions"]
+__all__ = ["CHINESE_PERSON", "TECHNOLOGY", "entity_type", "mentions"]
 
 _LIMIT: Final = 20_000  # characters looked at
 _MOST: Final = 30
@@ -29,6 +29,22 @@ _CHINESE_NAMED: Final = re.compile(
     r"|(?:住在|去了?|来自|飞往|到了?|在|位于)(?P<place>[\u4e00-\u9fff]{2,6}?(?:省|市|县|区|镇|国|岛|山|湖|州|海|京|津|港|湾))"
     r"|(?P<group>[\u4e00-\u9fff]{2,8}(?:公司|集团|大学|学院|医院|银行|研究院))"
 )
+_SURNAME: Final = (
+    "王李张刘陈杨赵吴徐孙朱胡郭何罗郑梁谢宋韩冯邓曹彭董"
+    "袁潘蔡蒋杜魏苏吕卢姚沈姜崔谭陆范汪廖韦贾邹孟邱尹薛闫侯陶黎贺郝龚邵钱"
+)
+_NO_PERSON: Final = (
+    r"(?!李子|王[国子者朝牌]|张[开贴]|陈[述旧列]|孙[子女]|谢谢|韩[国语式]|董事|陆[地续军]|范[围例本]|苏[打州联]|钱[包都多]|罗[马列]|杜绝"
+    r"|沈阳|郑[州重]|何[时况必]|胡[子说同]|徐州|朱红|杨[树梅柳]|梁上|宋[代朝]|魏晋|黎明|贺[卡礼]|陶[瓷醉])"
+)
+"""Words that begin with the sign of a surname."""
+CHINESE_PERSON: Final = rf"{_NO_PERSON}(?:[{_SURNAME}][\u4e00-\u9fff]{{1,2}}?|[小老阿][{_SURNAME}])"
+"""A surname and a given name, or 小 and 老 with a surname."""
+_CHINESE_ACTING: Final = re.compile(
+    rf"(?:^|(?<=[，。！？；、\s“])|(?<=[昨今明]天))(?P<person>{CHINESE_PERSON})"
+    r"(?=[来去说是在把被给跟和对从住叫想要会能有没到走回吃喝买做写打看听学开教送带告喜爱很也已刚正就]|[昨今明]天|上[周个])"
+)
+"""A surname and a given name where a clause begins and somebody does something."""
 TECHNOLOGY: Final = frozenset(
     "docker kafka npm yarn pnpm pip conda python java javascript typescript rust golang kotlin swift ruby perl php"
     " scala haskell"
@@ -137,6 +153,8 @@ def mentions(text: str, speakers: frozenset[str] = frozenset()) -> tuple[Mention
         for match in _CHINESE_NAMED.finditer(text[:_LIMIT]):
             kind = match.lastgroup or ""
             found.setdefault(match[kind], Mention(match[kind], kinds[kind]))
+        for match in _CHINESE_ACTING.finditer(text[:_LIMIT]):
+            found.setdefault(match["person"], Mention(match["person"], "person"))
     return tuple(found.values())[:_MOST]
 
 

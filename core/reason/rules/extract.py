@@ -43,6 +43,7 @@ class _Window:
             known=speakers | TECHNOLOGY,
             agent=any(message.role == "tool" for message in self._all),
             zone=envelope.timezone,
+            answered=any(message.role == "assistant" for message in self._all),
             people=People(speakers),
         )
         self._traces = Traces()
@@ -73,10 +74,11 @@ class _Window:
             return [], "recalled memories"
         if message.role == "assistant" and self._around.agent:
             self._traces.announce(message)
-        if message.role == "user" and junk.is_dump(content):
-            return [], "dump"
         before = self._all[place - 1].content if place else ""
-        return Utterance(message, stretches, self._around, self._context(place), before).read()
+        utterance = Utterance(message, stretches, self._around, self._context(place), before)
+        if message.role == "user" and junk.is_dump(content):
+            return utterance.kept_whole(), ""
+        return utterance.read()
 
     def _context(self, place: int) -> str:
         """Return the end of the message before and the beginning of the one after."""

@@ -119,7 +119,8 @@ TRANSIENT: Final = _words(
     " lost stuck awake asleep alive free available welcome right wrong true serious kidding aware close next due likely"
     " supposed set used new gone all too very really super pretty quite kind sort almost nearly more most less as"
     " swamped full filled packed disappointed exhausted delighted touched moved blessed relieved jealous ashamed"
-    " embarrassed lonely calm relaxed"
+    " embarrassed lonely calm relaxed concerned flexible undecided hesitant eager keen-eyed puzzled skeptical sceptical"
+    " cautious unsure uncertain"
 )
 """Predicates that tell of the moment, of a place at hand, or nothing by themselves."""
 
@@ -135,8 +136,10 @@ STABLE: Final = _words(
 """Adjectives that tell of a lasting state of a person."""
 
 EVALUATIVE: Final = _words(
-    "best worst part rest most some one all end beginning start point purpose idea problem thing reason bulk goal issue"
-    " trick key question answer fact truth point result advantage benefit downside beauty joy importance highlight good"
+    "details detail results steps"
+    " best worst part rest most some one all end beginning start point purpose idea problem thing reason bulk goal"
+    " issue trick key question answer fact truth point result advantage benefit downside beauty joy importance"
+    " highlight good"
     " bad first last next only same whole other biggest greatest hardest easiest funniest coolest nicest time day"
     " way kind"
     " sort type middle front back top bottom side"
@@ -177,13 +180,13 @@ NOMINAL: Final = _words(
     " movie film book sport team city country username handle timezone allergy allergies star sign zodiac degree"
     " title role"
     " position salary budget deadline password pronouns blood instrument pet phone number size flavor flavour drink"
-    " season"
+    " season address telephone mobile plan doctor dentist landlord therapist boss manager team"
     " birthplace residence motto editor framework database stack"
 )
 """Nouns whose value may be a plain lower-case word ("my favourite colour is blue")."""
 
 SINGLE_VERBS: Final = _words(
-    "lives_in works_at works_for works_as lives_at resides_in studies_at stays_in belongs_to weighs reports_to"
+    "lives_in works_at works_for works_as lives_at address resides_in studies_at stays_in belongs_to weighs reports_to"
 )
 MANY_VERBS: Final = _words(
     "likes speaks plays owns has knows uses eats drinks enjoys collects teaches studies reads watches"
@@ -208,7 +211,12 @@ CANONICAL: Final = {
     "joins": "works_at",
     "loves": "likes", "adores": "likes", "enjoys": "likes", "likes": "likes", "hates": "likes", "dislikes": "likes",
     "detests": "likes", "loathes": "likes", "despises": "likes", "weds": "married_to", "marries": "married_to",
-    "wed_to": "married_to", "fond_of": "likes", "into": "likes", "fan_of": "likes",
+    "wed_to": "married_to", "marries_to": "married_to", "lives_at": "address", "works_as": "occupation",
+    "phone_number": "phone", "telephone_number": "phone", "mobile_number": "phone", "cell_number": "phone",
+    "cell_phone_number": "phone", "telephone": "phone", "mobile": "phone", "email_address": "email",
+    "e-mail": "email", "job": "occupation", "profession": "occupation", "employer": "works_at",
+    "home_address": "address", "mailing_address": "address", "residence": "lives_in", "home_town": "hometown",
+    "fond_of": "likes", "into": "likes", "fan_of": "likes",
 }  # fmt: skip
 """Wordings of one property to one name, so that a newer value meets the older."""
 
@@ -227,7 +235,7 @@ CREATION: Final = _words(
 """Participles that can be true of one value only."""
 
 PAST_STATE: Final = {
-    "moved": "move", "relocated": "relocate", "joined": "join", "married": "marry", "adopted": "adopt", "bought": "buy",
+    "moved": "move", "relocated": "relocate", "joined": "join", "married": "marry", "adopted": "adopt",
     "founded": "found", "graduated": "graduate", "retired": "retire", "switched": "switch",
 }  # fmt: skip
 """Past verbs of the first person that leave a state behind."""

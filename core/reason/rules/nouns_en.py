@@ -10,7 +10,7 @@ from mindmem.core.reason.rules.clauses_en import is_name
 from mindmem.core.reason.rules.phrases_en import Phrases, Value, snake
 from mindmem.core.reason.rules.statements import OWNER, TEAM, Statement
 
-__all__ = ["Subject", "belonging", "definite", "kind", "possessive"]
+__all__ = ["Subject", "belonging", "definite", "is_profession", "kind", "possessive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Subject:
 
 
 _IS: Final = ("is", "was", "are", "were")
+_NEWER: Final = frozenset({"new", "current", "latest", "updated"})
 _SOLE_KIN: Final = frozenset(
     "wife husband spouse partner mother father mom mum dad boss manager fiance fiancee".split()
 )
@@ -106,7 +107,12 @@ def possessive(phrases: Phrases, resolved: str) -> Statement | None:
     properties = [word.removesuffix("'s") for word in nouns]
     if properties[-1] == "name" and len(properties) > 1:
         properties = properties[:-1]
-    statement = _equals(phrases, entity, "person" if entity == OWNER else "", properties, verb)
+    newer = properties[0] in _NEWER and len(properties) > 1 and bool(lexicon.NOMINAL.intersection(properties))
+    statement = _equals(
+        phrases, entity, "person" if entity == OWNER else "", properties[1:] if newer else properties, verb
+    )
+    if newer and statement is not None and statement.single_valued is not False:
+        statement = replace(statement, single_valued=True, began=True)
     return phrases.about(statement, f"{entity}'s") if statement is not None and said else statement
 
 
@@ -133,7 +139,10 @@ def _equals(phrases: Phrases, entity: str, entity_type: str, properties: Sequenc
     single = False if plural else None if head in lexicon.KIN - _SOLE_KIN else True
     past = low[verb] in ("was", "were") and low[0] in ("my", "our")
     polarity = -1 if negated or past else 1
-    return phrases.statement(entity, entity_type, snake(properties), value, single=single, polarity=polarity, past=past)
+    name = snake(properties)
+    return phrases.statement(
+        entity, entity_type, lexicon.CANONICAL.get(name, name), value, single=single, polarity=polarity, past=past
+    )
 
 
 def _nominal(first: str, value: Value, properties: Sequence[str]) -> bool:
@@ -181,8 +190,15 @@ def kind(phrases: Phrases, subject: Subject, place: int, polarity: int, past: bo
     elif past and subject.entity_type == "person":
         return None
     name = "occupation" if occupation and subject.person == 1 else "is_a"
+    now = name == "occupation" and polarity > 0 and not past and "now" in low and is_profession(_head(value))
     return phrases.statement(
-        subject.entity, subject.entity_type, name, value, polarity=-1 if past else polarity, past=past
+        subject.entity,
+        subject.entity_type,
+        name,
+        value,
+        single=True if now else None,
+        polarity=-1 if past else polarity,
+        past=past,
     )
 
 
@@ -205,6 +221,10 @@ def belonging(phrases: Phrases, subject: Subject, place: int, polarity: int) -> 
     )
 
 
+def _head(value: Value) -> str:
+    return value.text.lower().split()[-1]
+
+
 _OCCUPATION: Final = re.compile(
     r"(?:\w{3,}(?:er|or|ist|ian|eer|ant)|nurse|doctor|chef|judge|pilot|clerk|nanny|coach|student|intern|ceo|cto|cfo"
     r"|sommelier|barista|dj|vet|paramedic|mechanic|architect|detective|psychologist|economist|freelancer|postdoc|professor)$"
@@ -213,9 +233,33 @@ _NO_OCCUPATION: Final = frozenset(
     "lover believer member user owner beginner person stranger number matter winner loser sucker reader listener eater"
     " sinner killer letter daughter sister brother mother father parker master monster disaster newcomer giant infant"
     " adventurer helper follower supporter bigger better other former newer dreamer thinker doer outsider insider river"
-    " mentor-figure partner constant restaurant instant water paper winter summer corner order offer power".split()
+    " mentor-figure partner constant restaurant instant water paper winter summer corner order offer power"
+    " homeowner runner gamer hiker biker cyclist swimmer climber walker riser drinker smoker eater sleeper grandfather"
+    " grandmother stepfather stepmother godmother godfather morning-person beginner-level vegetarian senior junior"
+    " optimist pessimist perfectionist minimalist feminist christian tourist hobbyist resident citizen patient"
+    " survivor visitor subscriber customer collector hoarder traveler traveller foodie supporter player singleton"
+    " newcomer fan-letter character leader-type planner worrier procrastinator overthinker starter".split()
 )
 
 
 def _is_occupation(noun: str) -> bool:
     return _OCCUPATION.match(noun) is not None and noun not in _NO_OCCUPATION
+
+
+_PROFESSIONS: Final = frozenset(
+    "nurse doctor teacher engineer developer programmer lawyer attorney chef cook judge pilot clerk nanny coach student"
+    " intern ceo cto cfo sommelier barista vet veterinarian paramedic mechanic architect detective psychologist"
+    " economist freelancer postdoc professor lecturer manager director consultant accountant analyst designer writer"
+    " editor journalist reporter photographer musician painter sculptor actor actress dancer singer baker butcher"
+    " carpenter electrician plumber welder builder driver courier firefighter policeman detective soldier sailor"
+    " officer farmer gardener florist hairdresser barber tailor waiter waitress bartender cashier receptionist"
+    " secretary translator interpreter librarian scientist researcher chemist physicist biologist mathematician"
+    " statistician pharmacist dentist surgeon therapist physiotherapist midwife radiologist optician counselor"
+    " counsellor recruiter salesman realtor broker banker auditor technician operator administrator contractor"
+    " entrepreneur founder principal tutor trainer instructor supervisor foreman guard inspector".split()
+)
+
+
+def is_profession(noun: str) -> bool:
+    """Return whether a noun names a trade, so that a new one may take the place of the old."""
+    return noun in _PROFESSIONS

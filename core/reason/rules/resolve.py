@@ -61,6 +61,8 @@ _RELATION: Final = frozenset(
     " reside residing dwell based drink eat call called name named s 有 养 在 是 叫 住 工 作 吃 喝 受 了".split()
 )
 """Words that say no more than the property's name does, beside its value."""
+_GUESSED: Final = frozenset({"uses", "lives_in"})
+"""What "switched from A to B" and "moved from A to B" are taken to tell of while nothing says what A is."""
 _LONG: Final = 2_000
 """Longer contents (source text kept whole) are compared by their hash alone."""
 _JOINING: Final = frozenset(
@@ -88,6 +90,9 @@ def _resolve(candidate: Candidate, recalled: Sequence[Memory]) -> Resolution:
     if len(candidate.content) > _LONG:
         return Resolution("add", "new")
     peers = [one for one in recalled if _same_subject(candidate, one) and len(one.content) <= _LONG]
+    corrected = [memory for memory in recalled if _corrects(candidate, memory)]
+    if len(corrected) == 1 and _UNTRUSTED.isdisjoint(candidate.flags):
+        return Resolution("update", "the words replace the old value", _ids(corrected), 0.9, adopts=True)
     for memory in peers:
         if _rephrased(candidate.content, memory.content):
             return Resolution("reinforce", "said before in other words", (memory.memory_id,), 0.95)
@@ -183,14 +188,32 @@ def _replaces(candidate: Candidate, memory: Memory) -> bool:
     old = memory.value.strip()
     if not _value(old) or _value(old) == _value(candidate.value) or candidate.polarity < 0:
         return False
+    return _names_as_over(candidate.content, old)
+
+
+def _names_as_over(content: str, old: str) -> bool:
     name = re.escape(old)
     pattern = (
         r"\b(?:not|instead of|rather than|no longer|replac(?:ed|ing)|dropped|left|quit)\s+(?:at |in |on |the |a |an )?"
         rf"{name}(?!\w)"
         rf"|\bfrom\s+(?:the )?{name}(?!\w).{{0,40}}\bto\b"
-        rf"|(?:不是|不再是|不再用|不用|而不是|代替|取代){name}|从{name}.{{0,20}}[到成为]"
+        rf"|(?:不是|不再是|不再用|不用|而不是|代替|取代|离开了?){name}|从{name}.{{0,20}}[到成为]"
     )
-    return re.search(pattern, candidate.content, re.IGNORECASE) is not None
+    return re.search(pattern, content, re.IGNORECASE) is not None
+
+
+def _corrects(candidate: Candidate, memory: Memory) -> bool:
+    """Whether words that name two values, and what they are values of only by guess, take back this very memory."""
+    guessed = not candidate.property_name or ("correction" in candidate.flags and candidate.property_name in _GUESSED)
+    if not guessed or not candidate.value or candidate.polarity < 0 or "correction" not in candidate.flags:
+        return False
+    if memory.mem_type not in ("profile", "fact") or not memory.property_name or "negated" in memory.flags:
+        return False
+    if memory.property_name == candidate.property_name or not _value(memory.value):
+        return False
+    if _value(memory.value) == _value(candidate.value):
+        return False
+    return _names_as_over(candidate.content, memory.value.strip())
 
 
 def _same_property(one: str, other: str) -> bool:

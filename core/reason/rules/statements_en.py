@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from mindmem.core.reason.rules import changes_en
 from mindmem.core.reason.rules import lexicon_en as lexicon
 from mindmem.core.reason.rules.clauses_en import clauses, is_name, words_of
 from mindmem.core.reason.rules.nouns_en import Subject, belonging, definite, kind, possessive
@@ -66,7 +67,7 @@ def _clause(phrases: Phrases, names: Callable[[str], str], known: frozenset[str]
         bearing = 0 < stand < 6 and low[stand - 2 : stand] == ["can", "not"] and low[0] == "i"
         return active(phrases, Subject(OWNER, "person", 1, person=1), stand, -1, base="stand") if bearing else None
     owner = names(low[0]) if low[0] in ("his", "her", "their") else ""
-    statement = definite(phrases) or possessive(phrases, owner)
+    statement = changes_en.scheduled(phrases) or definite(phrases) or possessive(phrases, owner)
     if statement is not None:
         return statement
     subject = _subject(phrases, names, known)
@@ -140,7 +141,11 @@ def _predicate(phrases: Phrases, subject: Subject) -> Statement | None:
         return None
     if low[place] in _COPULAS or (perfect and low[place] == "been"):
         return _copula(phrases, subject, place, -1 if used_to else polarity, used_to)
+    if polarity > 0 and not used_to and (change := changes_en.began(phrases, subject, place)) is not None:
+        return change
     if perfect:
+        if polarity > 0 and low[place] in lexicon.PAST_STATE and subject.person == 1:
+            return active(phrases, subject, place, polarity)
         base = {"lived": "live", "worked": "work"}.get(low[place], "")
         return active(phrases, subject, place, polarity, base=base) if base else None
     return active(phrases, subject, place, -1 if used_to else polarity, used_to=used_to)
@@ -169,6 +174,11 @@ def _copula(phrases: Phrases, subject: Subject, verb: int, polarity: int, used_t
     past = used_to or (low[verb] in ("was", "were") and person)
     if word in ("a", "an", "the"):
         return kind(phrases, subject, place, polarity, past)
+    if polarity > 0 and not used_to and person:
+        change = changes_en.now_at(phrases, subject, place)
+        change = change or (changes_en.began(phrases, subject, place) if word in ("hired", "recruited") else None)
+        if change is not None:
+            return change
     if past and word != "born":
         return None
     if (word in lexicon.PROGRESSIVE and subject.person != 3) or (word in lexicon.PROGRESSIVE and subject.said):

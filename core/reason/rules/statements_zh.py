@@ -8,6 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from mindmem.core.dates.words import chinese_number
+from mindmem.core.language.chinese import PLACE
+from mindmem.core.reason.rules.changes_zh import APPOINTMENTS, JOB_CHANGE, MOVED_TO, PROPERTY_CHANGE
+from mindmem.core.reason.rules.entities import CHINESE_PERSON
 from mindmem.core.reason.rules.sentences import Sentence
 from mindmem.core.reason.rules.statements import OWNER, TEAM, Statement
 
@@ -16,7 +19,7 @@ __all__ = ["read"]
 _CLAUSE: Final = re.compile(r"[^，,；;。！!]+")
 _UNSAID: Final = re.compile(
     r"[？?“”\"「」]|吗[。！]?$|呢[。]?$|如果|要是|假如|假设|也许|可能|大概|好像|似乎|听说|据说|觉得|认为|以为|估计|应该|希望|想要|打算|想(?!念|象)"
-    r"|能不能|是不是|有没有|请|帮我|怎么|什么|哪|谁|多少|几点|说(?!英|中|法|德|日|韩|俄|西|葡|意|阿|粤|汉|普|一口|[\u4e00-\u9fff]{0,4}[语话文])"
+    r"|[这那][几两]天|这阵子|那时候|当时|小时候|能不能|是不是|有没有|请|帮我|怎么|什么|哪|谁|多少|几点|说(?!英|中|法|德|日|韩|俄|西|葡|意|阿|粤|汉|普|一口|[\u4e00-\u9fff]{0,4}[语话文])"
 )
 _OPENER: Final = re.compile(
     r"^(?:其实|对了|嗯|啊|哦|另外|还有|而且|不过|但是|但|然后|所以|因为|你好|大家好|顺便说一下|更正一下|更正|补充一下|记住|请记住|以及|并且|我说过)[，,：:\s]*"
@@ -30,13 +33,16 @@ _NOT: Final = r"(?P<not>不再|已经不|不太|从来不|从不|并不|不|没�
 _PAST: Final = r"(?P<past>以前|曾经|过去|原来|之前)?"
 _WHO: Final = r"(?P<who>我们|我|咱们)"
 _NAME: Final = r"(?P<name>[A-Za-z][\w.&-]*(?: [A-Z][\w.&-]*){0,3}|《[^》]{1,40}》|[\u4e00-\u9fff]{2,12}?)"
+_PERSON: Final = rf"(?P<name>{CHINESE_PERSON}|[A-Z][a-z]{{1,15}})"
 _DEICTIC: Final = re.compile(
     r"^(?:这|那|它|他|她|你|您|我|咱|其|此|该|一下|什么|怎么|大家|自己|一样|一起|得|了|着|过|个|些|有点|去|来|不|没)"
 )
 _PROPERTIES: Final = {
     "名字": "name", "姓名": "name", "生日": "birthday", "年龄": "age", "职业": "occupation", "工作": "occupation",
-    "邮箱": "email",
-    "电话": "phone", "妻子": "wife", "老婆": "wife", "太太": "wife", "丈夫": "husband", "老公": "husband",
+    "邮箱": "email", "电子邮箱": "email", "邮箱地址": "email", "单位": "works_at", "工作单位": "works_at",
+    "电话": "phone", "电话号码": "phone", "电话号": "phone", "手机": "phone", "手机号": "phone", "手机号码": "phone",
+    "联系电话": "phone", "地址": "address", "住址": "address", "家庭住址": "address", "家庭地址": "address",
+    "妻子": "wife", "老婆": "wife", "太太": "wife", "丈夫": "husband", "老公": "husband",
     "先生": "husband",
     "儿子": "son", "女儿": "daughter", "孩子": "child", "爸爸": "father", "父亲": "father", "妈妈": "mother",
     "母亲": "mother",
@@ -47,7 +53,8 @@ _PROPERTIES: Final = {
     "爱好": "hobby", "专业": "major", "身高": "height", "体重": "weight", "血型": "blood_type", "国籍": "nationality",
 }  # fmt: skip
 _SINGLE: Final = frozenset(
-    "name birthday age occupation email wife husband father mother boss capital author headquarters founder"
+    "name birthday age occupation email phone address works_at wife husband father mother boss capital author"
+    " headquarters founder"
     " hometown height"
     " weight blood_type nationality".split()
 )
@@ -60,6 +67,13 @@ _COMMON: Final = re.compile(
 )
 _ORGANISATION: Final = re.compile(
     r"(?:公司|集团|大学|学院|中学|小学|学校|医院|银行|事务所|研究所|研究院|工厂|厂|局|部|店|社|所|院|行)$|^[A-Z]"
+)
+_FIRST: Final = re.compile(
+    r"(?P<who>我们?)(?:已经|刚刚?|最近|前[天段]|上[周个]|去年|今年|又|也|都|现在|终于|全家|换|搬|辞|跳|离|升|结婚|毕业|转行|改行|退休)"
+)
+"""Clauses whose subject is the first person and no relative of theirs, so that the next clause may share it."""
+_NOW_AT: Final = re.compile(
+    r"(?P<who>我)?(?:现在|目前|如今|去了|加入了?|到了)+(?:就)?(?:在|去了|加入了|到)?(?P<value>[^在是的]{2,20}?)(?:工作|上班|任职)?"
 )
 _Build = Callable[["re.Match[str]"], Statement | None]
 
@@ -75,6 +89,7 @@ def read(
         return [], False
     found: list[Statement] = []
     whole = True
+    subject, left = "", False
     for match in _CLAUSE.finditer(sentence.text):
         text = match[0]
         opener = _OPENER.match(text)
@@ -85,10 +100,20 @@ def read(
         if not bare:
             continue
         unread = _TAIL.sub("", body).strip()
-        if found and not bare.startswith(("我", "咱", "他", "她")) and found[-1].entity in (OWNER, TEAM):
-            statement = _statement(_subject_of(found[-1]) + bare, names) or _statement(bare, names)
+        said_so = bare.startswith(("我", "咱", "他", "她"))
+        if found and not said_so and found[-1].entity in (OWNER, TEAM):
+            subject = _subject_of(found[-1])
+        employer = _NOW_AT.fullmatch(unread) if left else None
+        if employer is not None:
+            statement = _work(employer)
+        elif subject and not said_so:
+            statement = _statement(subject + bare, names) or _statement(bare, names)
         else:
             statement = _statement(bare, names) or _statement(unread, names)
+        left = left or JOB_CHANGE.match(unread) is not None
+        opening = _FIRST.match(unread)
+        if opening is not None or said_so:
+            subject = opening["who"] if opening is not None else ""
         if statement is None:
             whole = False
             continue
@@ -97,6 +122,9 @@ def read(
         if not said.startswith(("我", "咱")) and statement.entity in (OWNER, TEAM) and "我" not in said:
             said = _subject_of(statement) + said
         content = _closed(said if statement.content == "" else statement.content)
+        takes_back = opener is not None and opener[0].startswith("更正")
+        if takes_back and opener is not None:
+            content = opener[0].strip() + content
         found.append(
             replace(
                 statement,
@@ -104,9 +132,9 @@ def read(
                 named=re.sub(r"我(?!们)", OWNER, content, count=1)
                 if statement.entity == OWNER or "我" in content
                 else content,
-                start=start,
+                start=sentence.start + match.start() if takes_back else start,
                 end=sentence.start + match.end(),
-                correction=bool(opener and opener[0].startswith(("其实", "更正"))),
+                correction=statement.correction or bool(opener and opener[0].startswith(("其实", "更正"))),
             )
         )
     return found, whole and bool(found)
@@ -156,7 +184,7 @@ def _make(
         polarity = -polarity
     past = bool(groups.get("past"))
     entity = groups.get("name") or (TEAM if who in ("我们", "咱们") and name.startswith("uses") else OWNER)
-    if entity not in (OWNER, TEAM) and (_DEICTIC.match(entity) or entity in ("今天", "昨天", "明天", "大家", "我们")):
+    if entity not in (OWNER, TEAM) and (_DEICTIC.match(entity) or entity == "我们" or _COMMON.match(entity)):
         return None
     return Statement(
         entity=entity,
@@ -195,8 +223,42 @@ def _dislike(match: "re.Match[str]") -> Statement | None:
 
 def _work(match: "re.Match[str]") -> Statement | None:
     place = match["value"]
-    name = "works_at" if _ORGANISATION.search(place) else "works_in"
-    return _make(match, name, place, single=True)
+    if re.fullmatch("家里?|这里|那里|外面|线上|白天|晚上|周末", place):
+        return None
+    at = _ORGANISATION.search(place) is not None or PLACE.fullmatch(place) is None
+    return _make(match, "works_at" if at else "works_in", place, single=True)
+
+
+def _joined(match: "re.Match[str]") -> Statement | None:
+    if PLACE.fullmatch(match["value"]) or re.search(r"[团队群会组社]$|俱乐部|健身房|计划|项目", match["value"]):
+        return None
+    return _make(match, "works_at", match["value"], single=True, began=True)
+
+
+def _trade(match: "re.Match[str]") -> Statement | None:
+    """Read 我是护士, where only a trade may stand without a measure word; 现在 and 转行 say that it is new."""
+    newly = match.groupdict().get("newly") is not None
+    return _make(match, "occupation", match["value"], single=True if newly else None)
+
+
+def _changed(match: "re.Match[str]") -> Statement | None:
+    name = _PROPERTIES.get(match["property"], match["property"])
+    if name not in _SINGLE:
+        return None
+    return _make(match, name, match["value"], single=True, began=True)
+
+
+def _newer(match: "re.Match[str]") -> Statement | None:
+    name = _PROPERTIES.get(match["property"], match["property"])
+    return _make(match, name, match["value"], single=True, began=True) if name in _SINGLE else None
+
+
+def _appointed(match: "re.Match[str]") -> Statement | None:
+    moved = match.groupdict().get("moved") is not None
+    if not re.search(r"[年月日号天周末期点]|明|后", match["value"]):
+        return None
+    statement = _make(match, "date", match["value"], single=True if moved else None)
+    return None if statement is None else replace(statement, entity_type="event", correction=moved)
 
 
 def _is(match: "re.Match[str]") -> Statement | None:
@@ -218,6 +280,14 @@ def _has(match: "re.Match[str]") -> Statement | None:
 
 def _habit(match: "re.Match[str]") -> Statement | None:
     return _make(match, "habit", match["value"], single=False)
+
+
+def _of_person(build: _Build) -> _Build:
+    def read_person(match: "re.Match[str]") -> Statement | None:
+        statement = build(match)
+        return None if statement is None else replace(statement, entity_type="person")
+
+    return read_person
 
 
 def _uses(match: "re.Match[str]") -> Statement | None:
@@ -249,17 +319,44 @@ _VERBS: Final = {
     "收购": "acquired", "制造": "made", "生产": "produced", "出版": "published", "建造": "built", "演唱": "performed",
 }  # fmt: skip
 _V: Final = r".{1,24}"
+_TRADES: Final = (
+    "老师|教师|护士|医生|工程师|程序员|律师|会计|设计师|厨师|司机|警察|记者|编辑|翻译|作家|画家|演员|歌手|摄影师|产品经理|项目经理"
+    "|销售|教授|研究员|科学家|药剂师|牙医|兽医|建筑师|公务员|军人|农民|飞行员|消防员|咨询师|分析师|架构师|导游|教练|店长|学生|研究生|博士生|大学生"
+)
 _RULES: Final[tuple[tuple["re.Pattern[str]", _Build], ...]] = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
         (rf"{_WHO}(?:的名字)?(?:叫做?|是叫)(?P<value>[\w·• ]{{1,20}})", _fixed("name", True)),
-        (rf"{_WHO}{_ADVERB}(?:今年|已经)?(?P<value>[0-9一二三四五六七八九十两]{{1,3}}岁)", _age),
+        (
+            rf"(?:{_WHO}的?)?(?P<name>{APPOINTMENTS})(?P<moved>(?:时间|日期)?(?:已经?|被|又)*{MOVED_TO})(?P<value>{_V})",
+            _appointed,
+        ),
+        (rf"(?P<name>{APPOINTMENTS})(?:时间|日期)?(?:是在|是|在|定在|定于)(?P<value>{_V})", _appointed),
+        (rf"{_WHO}的?新的?(?P<property>{'|'.join(_PROPERTIES)})(?:是|叫|为)(?P<value>[^是]{{1,24}})", _newer),
+        (
+            rf"{_WHO}的?(?P<property>{'|'.join(_PROPERTIES)})(?:已经|刚刚?|最近)*{PROPERTY_CHANGE}(?P<value>[^是]{{1,24}})",
+            _changed,
+        ),
+        (rf"{_WHO}{_ADVERB}(?:今年|已经|刚满|刚过|满|刚)*(?P<value>[0-9一二三四五六七八九十两]{{1,3}}岁)", _age),
         (rf"{_WHO}{_PAST}{_ADVERB}{_NOT}{_ADVERB}住在?(?P<value>{_V})", _fixed("lives_in", True)),
         (
             rf"{_WHO}(?:刚刚?|已经|最近|全家)*(?:搬到|搬去|搬家到|移居到?|定居在?)了?(?P<value>{_V})",
             _fixed("lives_in", True, began=True),
         ),
-        (rf"{_WHO}(?:刚刚?|已经|最近)*(?:加入|入职|跳槽到)了?(?P<value>{_V})", _fixed("works_at", True, began=True)),
+        (
+            rf"{_WHO}(?:刚刚?|已经|最近)*(?:从.{{1,12}}?)?(?:加入|入职|跳槽到|跳槽去|跳槽到|转到|换到)了?"
+            rf"(?P<value>{_V}?)(?:工作|上班|任职)?",
+            _joined,
+        ),
+        (rf"{_WHO}(?:刚刚?|已经|最近)*在(?P<value>{_V}?)找到了?(?:一份|份)?新?工作", _joined),
+        (rf"{_WHO}(?:刚刚?|已经|最近)*开始在(?P<value>{_V}?)(?:工作|上班|任职)", _joined),
+        (rf"{_WHO}(?:刚刚?|已经|最近)*去了?(?P<value>{_V}?)(?:工作|上班|任职)", _joined),
+        (
+            rf"{_WHO}(?:已经|刚刚?|最近)*(?P<newly>现在|如今|转行做?|改行做?|转行当|改行当|成为|当上)了?(?:是|当)?(?:一名|一位|一个|名|个)?"
+            rf"(?P<value>[^\W的]{{0,6}}(?:{_TRADES}))",
+            _trade,
+        ),
+        (rf"{_WHO}{_NOT}是(?:一名|一位|一个|名|个)?(?P<value>[^\W的]{{0,6}}(?:{_TRADES}))", _trade),
         (rf"{_WHO}{_PAST}{_ADVERB}{_NOT}{_ADVERB}在(?P<value>{_V}?)(?:工作|上班|任职|做事)", _work),
         (
             rf"{_WHO}{_PAST}{_ADVERB}{_NOT}{_ADVERB}在(?P<value>{_V}?)(?:上学|读书|念书|读研|读博)",
@@ -295,6 +392,16 @@ _RULES: Final[tuple[tuple["re.Pattern[str]", _Build], ...]] = tuple(
         (rf"{_WHO}(?P<property>{'|'.join(_PROPERTIES)})(?:的名字)?(?:是|叫)(?P<value>[^是]{{1,24}})", _property),
         (rf"{_NAME}的(?P<property>[\u4e00-\u9fff]{{1,8}})(?:是|叫)(?P<value>[^是]{{1,24}})", _property),
         (rf"{_NAME}(?:坐落于|坐落在|位于)(?P<value>{_V})", _fixed("located_in", True)),
+        (
+            rf"{_PERSON}{_ADVERB}(?P<not>不再|已经不|不太|从来不|并不|不)?{_ADVERB}(?:喜欢|喜爱|热爱|爱吃|爱喝)"
+            rf"(?:吃的|喝的|的)?(?:是|就是)?(?P<value>[^是]{{1,24}})",
+            _of_person(_favourite),
+        ),
+        (rf"{_PERSON}{_ADVERB}(?:讨厌|厌恶|受不了)(?P<value>{_V})", _of_person(_dislike)),
+        (
+            rf"{_PERSON}(?:现在|目前)*是(?:一名|一位|一个|名|个)?(?P<value>[^\W的]{{0,6}}(?:{_TRADES}))",
+            _of_person(_trade),
+        ),
         (rf"{_NAME}(?:是)?(?:由|被)(?P<value>.{{1,20}}?)(?:所)?(?P<verb>{'|'.join(_VERBS)})(?:出?来?的|了)?", _passive),
         (rf"{_NAME}(?:现在|目前)?住在(?P<value>{_V})", _fixed("lives_in", True)),
         (rf"{_NAME}(?:现在|目前)?在(?P<value>{_V}?)(?:工作|上班|任职)", _work),

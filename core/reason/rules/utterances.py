@@ -1,19 +1,20 @@
 """One message of a user or assistant: its statements, lessons, procedures, and the whole where they don't hold it."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from mindmem.core.dates import TimeSpan, find_times
 from mindmem.core.language.words import has_substance
 from mindmem.core.reason.port import Candidate
-from mindmem.core.reason.rules import junk, statements_en, statements_zh
+from mindmem.core.reason.rules import changes_en, changes_zh, junk, statements_en, statements_zh
 from mindmem.core.reason.rules.entities import entity_type, mentions
 from mindmem.core.reason.rules.procedures import is_lesson, procedure
 from mindmem.core.reason.rules.sentences import Sentence, is_chinese, split
 from mindmem.core.reason.rules.statements import OWNER, Statement
 from mindmem.core.reason.rules.subjects import People
 from mindmem.core.reason.rules.when import event_time, state_time
+from mindmem.core.reason.rules.wishes import wish
 from mindmem.core.records import MemType, Message, Source
 from mindmem.core.redact import Secret, holds_mark, redact
 
@@ -42,7 +43,11 @@ class Surroundings:
     known: frozenset[str]
     agent: bool
     zone: str
+    answered: bool = False
+    """Whether an assistant takes part, so that named users may speak to it."""
     people: People = field(default_factory=People)
+    stated: list[Candidate] = field(default_factory=list)
+    """What was structured so far, for corrections that name a value only."""
 
 
 class Utterance:
@@ -57,11 +62,17 @@ class Utterance:
         self._context = context
         self._before = before
         self._assistant = message.role == "assistant"
+        self._to_assistant = message.role == "user" and (not message.name or around.answered)
         self._name = message.name or ("assistant" if self._assistant else USER)
         self._secrets: tuple[Secret, ...] = redact(message.content)[1]
         self._times: list[TimeSpan] = []
         self._statements: list[Statement] = []
         self._lessons: list[Sentence] = []
+        self._corrections: list[tuple[Sentence, str, str]] = []
+
+    def kept_whole(self) -> list[Candidate]:
+        """Return the message in its own words, unread: what is pasted holds no claims, but must be found."""
+        return [self._episodic()]
 
     def read(self) -> tuple[list[Candidate], str]:
         """Return the message's candidates, or why there are none."""
@@ -79,10 +90,37 @@ class Utterance:
         goal = procedure(told) if self._around.agent or not self._assistant else ""
         candidates = [self._procedure(goal)] if goal else []
         candidates += [self._kept("experience", each.text, each.start, each.end, "lesson") for each in self._lessons]
-        candidates += [self._typed(statement) for statement in self._statements]
-        if not (whole or goal) or self._message.caption:
-            candidates.append(self._episodic())
+        stated = [self._typed(statement) for statement in self._statements]
+        self._around.stated.extend(stated)
+        corrected = [found for each in self._corrections if (found := self._corrected(*each)) is not None]
+        self._around.stated.extend(corrected)
+        candidates += [*stated, *corrected]
+        unplaced = self._corrections if not corrected else []
+        if not (whole or goal) or self._message.caption or unplaced:
+            candidates.append(self._episodic(value=unplaced[0][1] if len(unplaced) == 1 else ""))
         return candidates, ""
+
+    def _corrected(self, sentence: Sentence, new: str, old: str) -> Candidate | None:
+        """Return the claim with its new value where exactly one claim of the window had the old one."""
+        stated = [each for each in self._around.stated if each.value.casefold() == old.casefold()]
+        if len({(each.entity_name, each.property_name) for each in stated}) != 1:
+            return None
+        return replace(
+            stated[-1],
+            content=sentence.text,
+            value=new,
+            sources=(Source(self._message.message_id, sentence.start, sentence.end),),
+            speaker=self._message.name,
+            valid_from=None,
+            valid_to=None,
+            observed_at=self._message.timestamp,
+            time_precision="unknown",
+            mentions=mentions(sentence.text, self._around.speakers),
+            single_valued=True,
+            polarity=1,
+            context=self._context,
+            flags=("correction",),
+        )
 
     # ------------------------------------------------------------------ reading
 
@@ -100,7 +138,7 @@ class Utterance:
                     if count > _SENTENCES:
                         return False
                     whole = self._sentence(sentence, taken) and whole
-        return whole and bool(self._statements or self._lessons)
+        return whole and bool(self._statements or self._lessons or self._corrections)
 
     def _sentence(self, sentence: Sentence, taken: list[tuple[int, int]]) -> bool:
         text = sentence.text[:2000]
@@ -111,8 +149,29 @@ class Utterance:
             return True
         if self._assistant or self._hidden(sentence):
             return False
+        if self._to_assistant and (wanted := wish(text)) is not None:
+            self._statements.append(
+                Statement(
+                    entity=OWNER,
+                    entity_type="person",
+                    property_name=wanted.property_name,
+                    value=wanted.value,
+                    content=text,
+                    named=text,
+                    start=sentence.start,
+                    end=sentence.end,
+                    single_valued=wanted.single_valued,
+                    polarity=wanted.polarity,
+                )
+            )
+            return True
+        chinese = is_chinese(text)
+        new, old = (changes_zh if chinese else changes_en).corrected(text)
+        if new and new.casefold() != old.casefold():
+            self._corrections.append((sentence, new, old))
+            return True
         people = self._around.people
-        reader = statements_zh.read if is_chinese(text) else statements_en.read
+        reader = statements_zh.read if chinese else statements_en.read
         statements, whole = reader(sentence, people.resolve, taken, self._around.known)
         if self._message.name and _WE.match(text):
             statements, whole = [each for each in statements if each.entity != OWNER], False
@@ -164,14 +223,17 @@ class Utterance:
         text = self._message.content[start:end].strip()
         return self._kept("skill_candidate", text, start, end, "procedure", redact(goal)[0])
 
-    def _episodic(self, flag: str = "") -> Candidate:
-        """Return the whole message in its own words, without fences; an instruction is quoted."""
+    def _episodic(self, flag: str = "", value: str = "") -> Candidate:
+        """Return the whole message in its own words, without fences; an instruction is quoted.
+
+        ``value`` is what it puts in the place of another value, when it says no more.
+        """
         content, stretches = self._message.content, self._stretches or [(0, 0)]
         text = "".join(content[first:last] for first, last in stretches).strip()
         text = f"“{text}”" if flag else text
         if self._message.caption:
             text = f"{text} [image: {self._message.caption}]".strip()
-        return self._kept("episodic", text, stretches[0][0], stretches[-1][1], "", flag=flag)
+        return self._kept("episodic", text, stretches[0][0], stretches[-1][1], "", value, flag=flag)
 
     def _kept(
         self, mem_type: MemType, text: str, start: int, end: int, name: str, value: str = "", flag: str = ""
@@ -182,7 +244,7 @@ class Utterance:
         marks = {
             flag: bool(flag),
             "unresolved_time": when.unresolved,
-            "correction": mem_type == "episodic" and _CORRECTING.match(content) is not None,
+            "correction": mem_type == "episodic" and (bool(value) or _CORRECTING.match(content) is not None),
             "redacted": holds_mark(content),
             "spoken_by_assistant": self._assistant,
         }

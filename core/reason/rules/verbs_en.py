@@ -5,7 +5,7 @@ from typing import Final
 
 from mindmem.core.reason.rules import lexicon_en as lexicon
 from mindmem.core.reason.rules.nouns_en import Subject
-from mindmem.core.reason.rules.phrases_en import Phrases, snake
+from mindmem.core.reason.rules.phrases_en import Phrases, Value, snake
 from mindmem.core.reason.rules.statements import TEAM, Statement
 
 __all__ = ["active", "have"]
@@ -17,6 +17,11 @@ _NAMED_ONLY: Final = frozenset({"joins", "moves_to", "marries", "founds", "gradu
 _WIDE: Final = frozenset("like love hate enjoy prefer dislike adore stand detest loathe".split())
 _PEOPLE: Final = _WIDE | frozenset("live work study play speak own teach move join marry graduate drive".split())
 _TELLING: Final = lexicon.CREATION | frozenset("wrote founded built won led bought made".split())
+_LY_VERBS: Final = frozenset("apply reply supply rely fly multiply comply imply ally bully rally".split())
+_CLUBS: Final = frozenset(
+    "club gym fitness group society church choir band class course league community association server party army"
+    " forum orchestra school university academy network club's team crew program programme".split()
+)
 _IRREGULAR: Final = {
     "children": "child", "puppies": "puppy", "wives": "wife", "allergies": "allergy", "companies": "company",
 }  # fmt: skip
@@ -50,6 +55,16 @@ def active(
     if not subject.sure and base not in _PEOPLE and (not value.name or low[place + 1] in ("of", "for")):
         return None
     if (
+        subject.person == 3
+        and not subject.said
+        and base not in _PEOPLE
+        and begin == place + 1
+        and _bare(low, begin, value)
+    ):
+        return None  # "ACH systems enable banks": a plural rather than a verb
+    if base in _WIDE and low[begin : begin + 2] in (["the", "way"], ["the", "fact"], ["the", "look"], ["the", "part"]):
+        return None
+    if (
         base not in _WIDE
         and low[begin].endswith(("ly", "ed", "ing") if begin == place + 1 else "ing")
         and not value.name
@@ -60,15 +75,25 @@ def active(
         if purpose is not None:
             name = snake(["uses", low[value.end], *purpose.text.split()])
             value = replace(value, whole=purpose.whole)
+    single = _single(name, phrases.clause.correction)
     name = "likes" if base == "stand" else lexicon.CANONICAL.get(name, name)
+    if word == "joined" and set(value.text.lower().split()) & _CLUBS:
+        name, single = "member_of", None
+    if name == "address" and not any(sign.isdigit() for sign in value.text):
+        return None
     disliked = base in lexicon.DISLIKES
     agrees = -1 if word != base or began or used_to or "did" in low[:place] or "do" in low[:place] else place
     if subject.person != 1 or base == "stand":
         agrees = -1
     return phrases.statement(
-        subject.entity, subject.entity_type, name, value, single=_single(name, phrases.clause.correction),
+        subject.entity, subject.entity_type, name, value, single=single if single is not None else _single(name, False),
         polarity=-polarity if disliked else polarity, past=used_to, began=began, verb=agrees,
     )  # fmt: skip
+
+
+def _bare(low: list[str], begin: int, value: Value) -> bool:
+    """Return whether an object of several words has neither article, number nor name."""
+    return value.end - begin > 1 and not value.name and low[begin] not in _ARTICLES and not low[begin][0].isdigit()
 
 
 def _change(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
@@ -117,6 +142,8 @@ def _lasting(base: str, *, given: bool, began: bool, first: bool, word: str) -> 
         return False
     if given or began:
         return True
+    if base.endswith("ly") and base not in _LY_VERBS:
+        return False
     if base in lexicon.MENTAL or word in lexicon.IRREGULAR_PAST:
         return False
     return not (word.endswith("ed") and base == word) and not word.endswith("ing") and (not first or len(base) > 1)

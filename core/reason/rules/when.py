@@ -14,15 +14,22 @@ from mindmem.core.records import TimePrecision
 __all__ = ["When", "event_time", "state_time"]
 
 _EXPIRES: Final = re.compile(
-    r"expir|valid|good |runs? (?:out|through|until|till)|ends?\b|lapse|due|deadline"
-    r"|有效|截至|截止|(?:休假|放假|请假|出差)到",
+    r"expir|valid|good |(?:open|closed|available|away|off|out of \w+|suspended|paused|on \w+|lasts?|runs?|running)"
+    r" (?:only )?for\b"
+    r"|clos(?:es|ing)\b|runs? (?:out|through|until|till)|ends?\b|lapse|due|deadline"
+    r"|有效|截至|截止|还有|只剩|还剩|\d+ ?个?[天周月年][之以]?内|[一二两三四五六七八九十半]+个?[天周月年][之以]?内"
+    r"|(?:休假|放假|请假|出差|关闭|封闭|停业|暂停|开放|持续|延长|关|封)到",
     re.IGNORECASE,
 )
-_EXPIRES_AFTER: Final = re.compile(r" ?(?:到期|过期|失效|截止|结束(?!了))")
+_EXPIRES_AFTER: Final = re.compile(r" ?(?:到期|过期|失效|截止|结束|闭幕|停售|下架|下线)(?!了)")
 _LASTING: Final = re.compile(
     r"(?:\b(?:am|is|are|will|remain|remains|runs?|lasts?|stays?)\b|['’](?:m|re|s|ll)\b|正在|现在)[^.!?;。！？]*$",
     re.IGNORECASE,
 )
+_IS_PARTICIPLE: Final = re.compile(
+    r"(?:\b(?:am|is|are|remains?|stays?)|['’](?:m|re|s))(?: \w+ly| now| still)? \w{2,}ed\b", re.IGNORECASE
+)
+"""What is closed or paused at present is no story, though it ends like one."""
 _DONE: Final = re.compile(r"\b(?:was|were|been|had|did|\w{2,}ed)\b[^.!?;]*$", re.IGNORECASE)
 
 
@@ -76,7 +83,8 @@ def event_time(content: str, start: int, end: int, spans: Sequence[TimeSpan], sa
 
 
 def _expires(content: str, span: TimeSpan) -> bool:
+    before = content[max(0, span.start - 80) : span.start]
     if _EXPIRES.match(content, span.start) or _EXPIRES_AFTER.match(content, span.end):
         return True
-    before = content[max(0, span.start - 80) : span.start]
+    before = _IS_PARTICIPLE.sub(" is ", before)
     return _LASTING.search(before) is not None and _DONE.search(before) is None

@@ -86,9 +86,10 @@ async def test_system_prompts_boot_files_and_recalled_memories_are_never_extract
     assert [reason for _, reason in extraction.skipped] == ["system prompt", "boot file", "recalled memories"]
 
 
-async def test_a_pasted_log_is_a_dump_and_a_pasted_table_is_kept() -> None:
+async def test_a_pasted_log_is_kept_whole_and_unread_like_a_pasted_table() -> None:
     log = "\n".join(f"2024-03-15 12:00:{second:02d} INFO worker {second} finished batch" for second in range(60))
-    assert (await extract(log)).skipped == (("m0", "dump"),)
+    kept = await extract(log)
+    assert (kept.skipped, texts(kept, "episodic"), typed(kept)) == ((), [log], [])
     table = "\n".join(f"| street {row} | {row * 3} lamps | repaired |" for row in range(60))
     assert texts(await extract(table), "episodic") == [table]
 

@@ -1,0 +1,154 @@
+"""English clauses that tell of a change: "I started a new job at X", "I turned 35", "the deadline moved to Monday".
+
+They name a property by what happened, not by a verb of its own; what holds since then replaces what held before.
+"""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from mindmem.core.reason.rules import lexicon_en as lexicon
+from mindmem.core.reason.rules.nouns_en import Subject, is_profession
+from mindmem.core.reason.rules.phrases_en import Phrases, Value
+from mindmem.core.reason.rules.statements import OWNER, TEAM, Statement
+
+__all__ = ["began", "corrected", "now_at", "scheduled"]
+
+_GET: Final = frozenset("started start begun began got gotten landed accepted took taken found secured".split())
+_POST: Final = frozenset("job position role gig post internship".split())
+_BEFORE_POST: Final = frozenset("a an the my new another full-time part-time permanent first second next".split())
+_SCHOOL: Final = frozenset("university college school academy institute".split())
+_APPOINTMENTS: Final = frozenset(
+    "deadline meeting launch release exam appointment interview wedding party flight demo review standup conference"
+    " webinar presentation hearing surgery delivery trial match game concert lesson audit kickoff retro call".split()
+)
+_MOVES: Final = frozenset(
+    "moved pushed postponed rescheduled shifted changed delayed brought slipped bumped extended".split()
+)
+_ON: Final = frozenset("on at in for".split())
+_NAME: Final = r"[A-Z][\w&.'-]*(?: (?:of |de |van |the )?[A-Z0-9][\w&.'-]*){0,3}"
+_PHRASE: Final = r"[\w&.'$€£%+#-]+(?: [\w&.'$€£%+#-]+){0,3}?"
+_CORRECTED: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?:[\w' ]{{1,20}}[,:.—–-] *)?(?:i meant(?: to say)?|i mean|make that"
+        rf"|(?:it|that)(?:'s|’s| is| was| should be)"
+        rf"|(?:it|that) should have been) (?P<new>{_PHRASE}),? (?:and )?not (?P<old>{_PHRASE})[.!]*",
+        rf"(?:[\w' ]{{1,20}}[,:.—–-] *)?(?:(?:it|that)(?:'s|’s| is| was) )?not (?P<old>{_PHRASE})(?:,? but|[,;—–-] *"
+        rf"(?:i meant|it(?:'s|’s| is))) (?P<new>{_PHRASE})[.!]*",
+        rf"(?-i:[Ii](?: (?:just|recently|finally))?(?: left| quit) (?P<old>{_NAME})"
+        rf"(?: for| and (?:joined|moved to|went to)) (?P<new>{_NAME}))[.!]*",
+    )
+)
+
+
+def corrected(sentence: str) -> tuple[str, str]:
+    """Return the new and the old value of a sentence that names both and no property; two empty strings otherwise.
+
+    >>> corrected("Sorry, I meant Ghent, not Bonn."), corrected("I left Acme for Globex.")
+    (('Ghent', 'Bonn'), ('Globex', 'Acme'))
+    """
+    for pattern in _CORRECTED:
+        match = pattern.fullmatch(sentence.strip())
+        if match is not None:
+            return match["new"].rstrip("."), match["old"].rstrip(".")
+    return "", ""
+
+
+def began(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
+    """Read at the verb: "started a new job at X", "turned 35", "became a nurse", "got hired by X"."""
+    low = phrases.low
+    word = low[place]
+    if subject.entity_type == "group":
+        return None
+    if word == "turned" and (subject.person == 1 or subject.sure) and place + 1 < len(low):
+        years = low[place + 1]
+        end = place + (4 if low[place + 2 : place + 4] == ["years", "old"] else 2)
+        if not years.isdigit() or not 0 < int(years[:4]) < 130 or not phrases.done(end):
+            return None
+        value = Value(phrases.words[place + 1].text, end, True, True)
+        return _new(phrases, subject, "age", value)
+    if word == "became" and low[place + 1 : place + 2] in (["a"], ["an"]):
+        trade = phrases.value(place + 1)
+        if trade is None or not is_profession(trade.text.lower().split()[-1]):
+            return None
+        return _new(phrases, subject, "occupation", trade)
+    if word == "got" and low[place + 1 : place + 2] in (["hired"], ["recruited"]):
+        word, place = "hired", place + 1
+    if word in ("hired", "recruited") and low[place + 1 : place + 2] in (["by"], ["at"]):
+        return _employer(phrases, subject, place + 2)
+    if word not in _GET:
+        return None
+    if word in ("started", "began") and low[place + 1 : place + 2] == ["at"]:
+        return _employer(phrases, subject, place + 2)
+    post = place + 1
+    while post < len(low) and low[post] in _BEFORE_POST:
+        post += 1
+    while post < len(low) and post - place < 7 and low[post] not in _POST and low[post].isalpha():
+        if low[post] in lexicon.PREPOSITIONS | lexicon.CUT:
+            return None
+        post += 1
+    if post == place + 1 or post + 2 >= len(low) or low[post] not in _POST:
+        return None
+    at = post + 1
+    if low[at] == "as":
+        at = next((i for i in range(at, min(at + 6, len(low))) if low[i] in ("at", "with")), at)
+    return _employer(phrases, subject, at + 1) if low[at] in ("at", "with") else None
+
+
+def now_at(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
+    """Read "I'm now at X", "I'm now with X", where ``place`` is the preposition; whereabouts begin otherwise."""
+    low = phrases.low
+    if low[place] not in ("at", "with") or low[place - 1] != "now" or not phrases.name_at(place + 1):
+        return None
+    statement = _employer(phrases, subject, place + 1)
+    return statement if statement is not None and statement.whole and place + 4 > len(low) else None
+
+
+def scheduled(phrases: Phrases) -> Statement | None:
+    """Read "the deadline is Friday", "my flight moved to Monday": what is appointed, and for when."""
+    low = phrases.low
+    verb = next((i for i, word in enumerate(low[:8]) if word in ("is", "was", "has", "got") or word in _MOVES), 0)
+    if verb < 2 or low[0] not in ("the", "my", "our") or low[verb - 1] not in _APPOINTMENTS:
+        return None
+    if not all(word.isalpha() and word not in lexicon.EVALUATIVE | lexicon.CUT for word in low[1:verb]):
+        return None
+    place, moved = verb, False
+    while place < len(low) and low[place] in ("is", "was", "has", "been", "got", "now", "just", "already", *_MOVES):
+        moved = moved or low[place] in _MOVES or (low[place] == "now" and low[verb] == "is")
+        place += 1
+    if low[verb] == "was" and not moved:
+        return None
+    if any(word in _MOVES for word in low[verb:place]):
+        while place < len(low) and low[place] in ("back", "forward", "up", "from", "out"):
+            place += 1
+        to = next((i for i in range(place, min(place + 5, len(low))) if low[i] in ("to", "until", "till")), -1)
+        if to < 0:
+            return None
+        place = to + 1
+    elif low[place : place + 1] and low[place] in _ON:
+        place += 1
+    if place >= len(low) or not phrases.in_time(phrases.words[place]):
+        return None
+    value = phrases.value(place, timed=True)
+    if value is None:
+        return None
+    nouns = "_".join(low[1:verb])
+    owner = {"my": OWNER, "our": TEAM}.get(low[0], phrases.text(1, verb))
+    kind = {"my": "person", "our": "group"}.get(low[0], "event")
+    name = nouns if low[0] in ("my", "our") else "date"
+    statement = phrases.statement(owner, kind, name, value, single=True if moved else None)
+    return replace(statement, correction=moved or statement.correction)
+
+
+def _employer(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
+    value = phrases.value(place)
+    if value is None or not phrases.name_at(place) or set(value.text.lower().split()) & _SCHOOL:
+        return None
+    return _new(phrases, subject, "works_at", value)
+
+
+def _new(phrases: Phrases, subject: Subject, name: str, value: Value) -> Statement:
+    statement = phrases.statement(subject.entity, subject.entity_type, name, value, single=True, began=True)
+    # An age is no state that a date begins; the day named beside it is the birthday.
+    return replace(statement, began=False) if name == "age" else statement
