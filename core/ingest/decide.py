@@ -203,6 +203,8 @@ class _Deciding:
         self, targets: tuple[str, ...], memory: Memory, candidate: Candidate, reason: str, related: tuple[str, ...]
     ) -> None:
         before, after = self._chain(memory, candidate, targets)
+        if after and after[0] in targets and self._taken_back(self._rows[after[0]], memory):
+            before, after = [after[0], *before], after[1:]
         successor = self._rows[after[0]] if after else None
         again = self._said_again(targets, memory) if successor is None and candidate.single_valued else None
         if again is not None:
@@ -278,6 +280,16 @@ class _Deciding:
         """Whether the claim was said of a time from which another value separates the target."""
         _, after = self._chain(memory, candidate, (target.memory_id,))
         return bool(after) and target.memory_id in after and after[0] != target.memory_id
+
+    def _taken_back(self, target: Memory, memory: Memory) -> bool:
+        """Whether a target was only ever said before a memory, and never dated, so that the later word counts.
+
+        "I moved last week" after "I live in Paris" of yesterday: the move comes first, and is what is true now.
+        """
+        if target.valid_from is not None or memory.valid_to is not None or memory.observed_at is None:
+            return False
+        said = [time for source in target.sources if (time := self._said.get(source.message_id)) is not None]
+        return target.observed_at is not None and max([target.observed_at, *said]) < memory.observed_at
 
     def _said_again(self, targets: tuple[str, ...], memory: Memory) -> tuple[str, datetime] | None:
         """The target that was confirmed after a memory was said, and when for the first time since."""

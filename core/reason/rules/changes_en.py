@@ -9,15 +9,22 @@ from typing import Final
 
 from mindmem.core.reason.rules import lexicon_en as lexicon
 from mindmem.core.reason.rules.nouns_en import Subject, is_profession
-from mindmem.core.reason.rules.phrases_en import Phrases, Value
+from mindmem.core.reason.rules.phrases_en import Phrases, Value, snake
 from mindmem.core.reason.rules.statements import OWNER, TEAM, Statement
 
-__all__ = ["began", "corrected", "now_at", "scheduled"]
+__all__ = ["began", "corrected", "now_at", "property_changed", "scheduled"]
 
+_OF_WORK: Final = re.compile(
+    r"\b(?:jobs?|work(?:s|ed|ing)?|company|quit|resigned|employer|hired|career|role)\b", re.IGNORECASE
+)
+_BETWEEN: Final = frozenset("has have was is been just recently now 've".split())
+_ORDINAL: Final = re.compile(r"(\d{1,3})(?:st|nd|rd|th)")
+_CLOCK: Final = re.compile(r"\d{1,2}(?::\d\d)?(?:am|pm)|\d{1,2}:\d\d|noon|midnight")
 _GET: Final = frozenset("started start begun began got gotten landed accepted took taken found secured".split())
 _POST: Final = frozenset("job position role gig post internship".split())
 _BEFORE_POST: Final = frozenset("a an the my new another full-time part-time permanent first second next".split())
 _SCHOOL: Final = frozenset("university college school academy institute".split())
+_UNPAID: Final = frozenset("volunteer volunteering church choir play film theatre theater".split())
 _APPOINTMENTS: Final = frozenset(
     "deadline meeting launch release exam appointment interview wedding party flight demo review standup conference"
     " webinar presentation hearing surgery delivery trial match game concert lesson audit kickoff retro call".split()
@@ -50,7 +57,7 @@ def corrected(sentence: str) -> tuple[str, str]:
     """
     for pattern in _CORRECTED:
         match = pattern.fullmatch(sentence.strip())
-        if match is not None:
+        if match is not None and match["new"][0].isupper() == match["old"][0].isupper():
             return match["new"].rstrip("."), match["old"].rstrip(".")
     return "", ""
 
@@ -68,6 +75,14 @@ def began(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
             return None
         value = Value(phrases.words[place + 1].text, end, True, True)
         return _new(phrases, subject, "age", value)
+    if (
+        word in ("had", "celebrated")
+        and low[place + 1 : place + 2] == ["my"]
+        and low[place + 3 : place + 4] == ["birthday"]
+    ):
+        born = _ORDINAL.fullmatch(low[place + 2])
+        whole = phrases.done(place + 4)
+        return _new(phrases, subject, "age", Value(born[1], place + 4, whole, True)) if born else None
     if word == "became" and low[place + 1 : place + 2] in (["a"], ["an"]):
         trade = phrases.value(place + 1)
         if trade is None or not is_profession(trade.text.lower().split()[-1]):
@@ -77,11 +92,13 @@ def began(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
         word, place = "hired", place + 1
     if word in ("hired", "recruited") and low[place + 1 : place + 2] in (["by"], ["at"]):
         return _employer(phrases, subject, place + 2)
-    if word not in _GET:
+    if word not in _GET and not (word in ("moved", "transitioned") and "new" in low[place:]):
         return None
     if word in ("started", "began") and low[place + 1 : place + 2] == ["at"]:
         return _employer(phrases, subject, place + 2)
     post = place + 1
+    while post < len(low) and word not in _GET and low[post] in ("on", "to", "into", "over"):
+        post += 1
     while post < len(low) and low[post] in _BEFORE_POST:
         post += 1
     while post < len(low) and post - place < 7 and low[post] not in _POST and low[post].isalpha():
@@ -99,10 +116,31 @@ def began(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
 def now_at(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
     """Read "I'm now at X", "I'm now with X", where ``place`` is the preposition; whereabouts begin otherwise."""
     low = phrases.low
-    if low[place] not in ("at", "with") or low[place - 1] != "now" or not phrases.name_at(place + 1):
+    if low[place] not in ("at", "with") or not phrases.name_at(place + 1):
+        return None
+    if low[place - 1] != "now" and not ("now" in low[place:] and _OF_WORK.search(phrases.beside())):
         return None
     statement = _employer(phrases, subject, place + 1)
-    return statement if statement is not None and statement.whole and place + 4 > len(low) else None
+    return statement if statement is not None and statement.whole and place + 4 >= len(low) else None
+
+
+def property_changed(phrases: Phrases) -> Statement | None:
+    """Read "my R changed to Y", "I changed my R to Y", where R is what has one value."""
+    low = phrases.low
+    own = next((i for i, word in enumerate(low[:4]) if word == "my"), -1)
+    changed = next((i for i, word in enumerate(low[:9]) if word in ("changed", "updated", "switched")), -1)
+    to = next((i for i in range(max(own, changed) + 1, min(len(low), 10)) if low[i] == "to"), -1)
+    if own < 0 or changed < 0 or to < 0 or low[0] not in ("my", "i"):
+        return None
+    nouns = low[own + 1 : changed] if own < changed else low[own + 1 : to]
+    nouns = [word for word in nouns if word not in _BETWEEN]
+    if not nouns or nouns[-1] not in lexicon.NOMINAL or set(nouns) & (lexicon.CUT | lexicon.PREPOSITIONS):
+        return None
+    value = phrases.value(to + 1)
+    if value is None or not (own < changed or changed < own <= changed + 1):
+        return None
+    name = snake(nouns)
+    return phrases.statement(OWNER, "person", lexicon.CANONICAL.get(name, name), value, single=True, began=True)
 
 
 def scheduled(phrases: Phrases) -> Statement | None:
@@ -128,9 +166,12 @@ def scheduled(phrases: Phrases) -> Statement | None:
         place = to + 1
     elif low[place : place + 1] and low[place] in _ON:
         place += 1
-    if place >= len(low) or not phrases.in_time(phrases.words[place]):
+    if place >= len(low):
         return None
-    value = phrases.value(place, timed=True)
+    clock = _CLOCK.fullmatch(low[place]) is not None
+    if not clock and not phrases.in_time(phrases.words[place]):
+        return None
+    value = phrases.rest(place) if clock and place + 1 == len(low) else phrases.value(place, timed=True)
     if value is None:
         return None
     nouns = "_".join(low[1:verb])
@@ -144,6 +185,8 @@ def scheduled(phrases: Phrases) -> Statement | None:
 def _employer(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
     value = phrases.value(place)
     if value is None or not phrases.name_at(place) or set(value.text.lower().split()) & _SCHOOL:
+        return None
+    if _UNPAID.intersection(phrases.low) or " and " in value.text:
         return None
     return _new(phrases, subject, "works_at", value)
 

@@ -9,7 +9,7 @@ from mindmem.core.reason.rules import lexicon_en as lexicon
 
 __all__ = ["Clause", "Word", "clauses", "is_name", "words_of"]
 
-_TOKEN: Final = re.compile(r"[,;:()]|[^\s,;:()]+")
+_TOKEN: Final = re.compile(r"[,;:()]|(?:[^\s,;:()]|(?<=\d),(?=\d))+")
 _STRIP: Final = ".!?…\"”“'*_"
 _CONTRACTION: Final = re.compile(r"(?P<head>.+?)(?P<tail>['’](?:m|re|ve|ll|d)|n['’]t|['’]s)$", re.IGNORECASE)
 _TAILS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "n't": "not"}
@@ -21,13 +21,14 @@ _IS_AFTER: Final = frozenset(
     " so just always living working studying learning teaching currently originally vegan"
     " vegetarian engaged single".split()
 )
+_NEWS: Final = frozenset({"update", "news", "edit", "ps", "heads-up"})
 _RELATIVE: Final = frozenset("where which who whom whose that when because if while".split())
 """Words after which "and use …" goes on with another subject than the sentence's."""
 _REMEMBER: Final = frozenset({"remember", "note", "reminder", "fyi"})
 _ELIDED: Final = frozenset(
-    "live work study speak play love like hate enjoy prefer have own am use teach collect lives works studies"
-    " speaks plays"
-    " loves likes hates enjoys prefers has owns is uses teaches collects dislike dislikes".split()
+    "joined moved relocated landed became turned live work study speak play love like hate enjoy prefer have"
+    " own am use teach collect lives works studies speaks plays loves likes hates enjoys prefers has owns is"
+    " uses teaches collects dislike dislikes".split()
 )
 
 
@@ -113,7 +114,7 @@ def clauses(words: Sequence[Word], timed: Callable[[Word], bool]) -> list[Clause
         if place < len(words) and not _begins(words, place, begin):
             continue
         part = list(words[begin:place])
-        while part and part[-1].low in _JOINS | {";"}:
+        while part and part[-1].low in _JOINS | {";", "before", "until"}:
             part.pop()
         clause = _led(_stripped(part), timed)
         if clause.words:
@@ -135,9 +136,14 @@ def _begins(words: Sequence[Word], place: int, begin: int) -> bool:
     before, word = words[place - 1].low, words[place]
     if before == ";":
         return True
+    if before in ("before", "until") and place + 1 < len(words):  # "I used to live in A before I moved to B"
+        past = any(item.low == "used" for item in words[begin:place])
+        return past and word.low in _SUBJECTS and words[place + 1].low in ("moved", "relocated", "joined")
     if before not in _JOINS or all(item.low in lexicon.OPENERS | _JOINS for item in words[begin:place]):
         return False
     after = words[place + 1].low if place + 1 < len(words) else ""
+    if word.low == "mine" and after in ("is", "was"):
+        return True
     if word.low in _SUBJECTS or (word.low in ("now", "today", "currently", "these") and after in _SUBJECTS):
         return True
     if word.low in ("my", "our", "his", "her", "their"):
@@ -160,7 +166,9 @@ def _stripped(part: list[Word]) -> Clause:
         if first.low == "actually" or first.low == "correction":
             correction = True
         after = part[1].low if len(part) > 1 else ""
-        if first.low in _REMEMBER and after in ("that", ":", "i", "my", "we", "our"):
+        if first.low in _NEWS and after in (":", "-", "–", "—"):
+            part = part[2:]
+        elif first.low in _REMEMBER and after in ("that", ":", "i", "my", "we", "our"):
             part = part[2 if after in ("that", ":") else 1 :]
         elif first.low in (",", ":", "-", "–", "—", "(") or (first.low in lexicon.OPENERS and len(part) > 1):
             part = part[1:]

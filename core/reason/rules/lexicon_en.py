@@ -9,11 +9,13 @@ __all__ = [
     "CREATION",
     "CUT",
     "DEICTIC",
+    "DIETS",
     "DISLIKES",
     "EVALUATIVE",
     "IRREGULAR_PAST",
     "KIN",
     "MANY_VERBS",
+    "MARITAL",
     "MENTAL",
     "MODALS",
     "NOMINAL",
@@ -23,6 +25,7 @@ __all__ = [
     "PARTICIPLES",
     "PARTICLES",
     "PAST_STATE",
+    "PLACED",
     "PREPOSITIONS",
     "PROGRESSIVE",
     "SINGLE_VERBS",
@@ -120,7 +123,7 @@ TRANSIENT: Final = _words(
     " supposed set used new gone all too very really super pretty quite kind sort almost nearly more most less as"
     " swamped full filled packed disappointed exhausted delighted touched moved blessed relieved jealous ashamed"
     " embarrassed lonely calm relaxed concerned flexible undecided hesitant eager keen-eyed puzzled skeptical sceptical"
-    " cautious unsure uncertain"
+    " cautious unsure uncertain pumped stoked hyped psyched"
 )
 """Predicates that tell of the moment, of a place at hand, or nothing by themselves."""
 
@@ -134,6 +137,10 @@ STABLE: Final = _words(
     " gay bisexual nonbinary non-binary freelance"
 )
 """Adjectives that tell of a lasting state of a person."""
+
+DIETS: Final = _words("vegan vegetarian pescatarian")
+MARITAL: Final = _words("single married divorced widowed engaged")
+"""Lasting states of which a person has one at a time."""
 
 EVALUATIVE: Final = _words(
     "details detail results steps"
@@ -219,6 +226,9 @@ CANONICAL: Final = {
     "fond_of": "likes", "into": "likes", "fan_of": "likes",
 }  # fmt: skip
 """Wordings of one property to one name, so that a newer value meets the older."""
+
+PLACED: Final = frozenset({"lives_in", "works_at", "resides_in", "stays_in", "works_in"})
+"""Properties whose value is a place or an employer with a name."""
 
 DISLIKES: Final = _words("hate hates dislike dislikes detest detests loathe loathes despise despises")
 

@@ -8,6 +8,7 @@ from typing import Final
 from mindmem.core.reason.rules import lexicon_en as lexicon
 from mindmem.core.reason.rules.clauses_en import is_name
 from mindmem.core.reason.rules.phrases_en import Phrases, Value, snake
+from mindmem.core.reason.rules.places_en import placed
 from mindmem.core.reason.rules.statements import OWNER, TEAM, Statement
 
 __all__ = ["Subject", "belonging", "definite", "is_profession", "kind", "possessive"]
@@ -124,8 +125,14 @@ def _equals(phrases: Phrases, entity: str, entity_type: str, properties: Sequenc
         return None
     head = properties[-1]
     value: Value | None
-    if low[begin] in ("on", "in", "at") and head in ("birthday", "anniversary", "deadline", "release"):
-        value = phrases.rest(begin + 1)
+    if low[begin] == "in" and head == "home":
+        properties, value = ["lives_in"], phrases.value(begin + 1)
+        if value is None or placed("lives_in", value, phrases) != "lives_in":
+            return None
+    elif low[begin] in ("on", "in", "at") and head in ("birthday", "anniversary", "deadline", "release"):
+        value = phrases.value(begin + 1, timed=True)
+    elif head in ("address", "residence"):
+        value = phrases.address(begin)
     elif phrases.participle(begin):
         if low[verb] in ("was", "were") and low[0] in ("my", "our"):
             return None  # something that happened to it
@@ -135,6 +142,12 @@ def _equals(phrases: Phrases, entity: str, entity_type: str, properties: Sequenc
         value = phrases.value(begin)
     if value is None or not _nominal(value.text.split()[0].lower(), value, properties):
         return None
+    if head in lexicon.KIN and properties[-1] == head:
+        properties = _of_kin(properties, value)
+        if not properties:
+            return None
+        value = replace(value, text=value.text.split()[0]) if properties[-1] == "age" else value
+        head = properties[-1]
     plural = low[verb] in ("are", "were") and head.endswith("s") and not head.endswith("ss")
     single = False if plural else None if head in lexicon.KIN - _SOLE_KIN else True
     past = low[verb] in ("was", "were") and low[0] in ("my", "our")
@@ -143,6 +156,18 @@ def _equals(phrases: Phrases, entity: str, entity_type: str, properties: Sequenc
     return phrases.statement(
         entity, entity_type, lexicon.CANONICAL.get(name, name), value, single=single, polarity=polarity, past=past
     )
+
+
+def _of_kin(properties: Sequence[str], value: Value) -> Sequence[str]:
+    """Return the property that "my R is Y" tells of a relative: the name, the age, what they are; () for a relation."""
+    words = value.text.lower().split()
+    if any(word.endswith(("'s", "’s")) for word in words):
+        return ()  # "my daughter is Mia's best friend"
+    if words[0].isdigit():
+        return [*properties, "age"] if words[1:2] in ([], ["years"], ["now"]) else ()
+    if words[0] in ("a", "an"):
+        return [*properties, "occupation" if is_profession(words[-1]) else "is"]
+    return properties
 
 
 def _nominal(first: str, value: Value, properties: Sequence[str]) -> bool:
@@ -183,6 +208,11 @@ def kind(phrases: Phrases, subject: Subject, place: int, polarity: int, past: bo
     value = phrases.value(place)
     if value is None or low[place] == "the" or set(value.text.lower().split()) & (lexicon.EVALUATIVE | _VAGUE):
         return None
+    if subject.person == 1 and value.text.lower().split()[-1] in lexicon.DIETS and value.end - place == 2:
+        diet = replace(value, text=phrases.words[place + 1].text)
+        return phrases.statement(
+            subject.entity, subject.entity_type, "diet", diet, single=True, polarity=-1 if past else polarity, past=past
+        )
     occupation = _is_occupation(value.text.lower().split()[-1])
     if subject.person == 1 or not subject.sure:
         if not occupation:

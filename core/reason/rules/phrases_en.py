@@ -22,7 +22,7 @@ _AFTER_AND: Final = frozenset("i we he she they my it also then have am is was a
 _AMOUNTS: Final = (["a", "lot"], ["a", "ton"], ["a", "bit"], ["a", "bunch"], ["a", "little"])
 _ENDS: Final = frozenset(
     "lately recently too now again anymore lol haha btw everyday nowadays today"
-    " every called named together - – —".split()
+    " every called named together these - – —".split()
 )
 _FILLERS: Final = frozenset(
     "lately recently too now currently again anymore though actually lol haha btw nowadays well as these days right"
@@ -99,6 +99,8 @@ class Phrases:
             return False
         if word in lexicon.PREPOSITIONS and word != "of":
             return not wide or word in ("since", "after", "as")
+        if word == "and" and self._measures(begin, end):
+            return True
         if word in ("and", "or") and end + 1 < len(self.low):
             return self.low[end + 1] in _AFTER_AND | lexicon.MENTAL | lexicon.IRREGULAR_PAST
         return (word == "to" and not wide) or word in _ENDS
@@ -118,6 +120,27 @@ class Phrases:
         named = is_name(self.words[comma - 1]) and is_name(self.words[comma + 1])
         return named and (len(rest) == 1 or rest[1] in lexicon.CUT | lexicon.PREPOSITIONS)
 
+    def _measures(self, begin: int, end: int) -> bool:
+        """Return whether "and" joins a number to what another noun measures ("1.72 m and weight 63.5 kg")."""
+        after = self.words[end + 1 : end + 3]
+        number = any(sign.isdigit() for sign in self.low[begin])
+        return number and len(after) == 2 and after[0].low.isalpha() and any(sign.isdigit() for sign in after[1].low)
+
+    def address(self, begin: int) -> Value | None:
+        """Return the parts of an address that begins at a word: "12 High Street, Flat 3B, London"."""
+        value = self.value(begin)
+        if value is None or not any(sign.isdigit() for sign in value.text):
+            return value
+        end = value.end
+        while end + 1 < len(self.low) and self.low[end] == ",":
+            stop = end + 1
+            while stop < len(self.low) and (self.name_at(stop) or any(sign.isdigit() for sign in self.low[stop])):
+                stop += 1
+            if stop == end + 1 or (stop < len(self.low) and self.low[stop] != ","):
+                break
+            end = stop
+        return replace(value, text=self.text(begin, end), end=end, whole=self.done(end))
+
     def done(self, place: int) -> bool:
         """Return whether only fillers and time expressions follow."""
         return all(
@@ -128,6 +151,10 @@ class Phrases:
             or (word.low == "for" and i + 1 < len(self.words) and self.in_time(self.words[i + 1]))
             for i, word in enumerate(self.words[place:], start=place)
         )
+
+    def beside(self) -> str:
+        """Return the whole sentence that the clause stands in."""
+        return self._sentence.text
 
     def in_time(self, word: Word) -> bool:
         """Return whether a word belongs to a time expression."""

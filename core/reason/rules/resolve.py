@@ -63,6 +63,8 @@ _RELATION: Final = frozenset(
 """Words that say no more than the property's name does, beside its value."""
 _GUESSED: Final = frozenset({"uses", "lives_in"})
 """What "switched from A to B" and "moved from A to B" are taken to tell of while nothing says what A is."""
+_REPLACED: Final = 4
+"""Words that a value which a correction replaces has at most."""
 _LONG: Final = 2_000
 """Longer contents (source text kept whole) are compared by their hash alone."""
 _JOINING: Final = frozenset(
@@ -90,7 +92,7 @@ def _resolve(candidate: Candidate, recalled: Sequence[Memory]) -> Resolution:
     if len(candidate.content) > _LONG:
         return Resolution("add", "new")
     peers = [one for one in recalled if _same_subject(candidate, one) and len(one.content) <= _LONG]
-    corrected = [memory for memory in recalled if _corrects(candidate, memory)]
+    corrected = [memory for memory in recalled if _corrects(candidate, memory) or _substitutes(candidate, memory)]
     if len(corrected) == 1 and _UNTRUSTED.isdisjoint(candidate.flags):
         return Resolution("update", "the words replace the old value", _ids(corrected), 0.9, adopts=True)
     for memory in peers:
@@ -225,6 +227,23 @@ def _same_property(one: str, other: str) -> bool:
     return len(first) == len(second) and all(
         a == b or frozenset((stem(a), stem(b))) in _OPPOSITES for a, b in zip(first, second, strict=True)
     )
+
+
+def _substitutes(candidate: Candidate, memory: Memory) -> bool:
+    """Whether a correction kept in its own words repeats a memory with a single value put in another's place."""
+    opener = _CORRECTION.match(candidate.content)
+    if opener is None or candidate.mem_type != "episodic" or memory.mem_type != "episodic":
+        return False
+    told = re.split(r",? (?:and )?not |[，,]?(?:而)?不是", candidate.content[opener.end() :])[0]
+    new, old = words(told), words(memory.content)
+    head = 0
+    while head < min(len(new), len(old)) and new[head] == old[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(new), len(old)) - head and new[-1 - tail] == old[-1 - tail]:
+        tail += 1
+    fresh, gone = len(new) - head - tail, len(old) - head - tail
+    return head >= 2 and 0 < fresh <= _REPLACED and 0 < gone <= _REPLACED and head + tail >= max(fresh, gone)
 
 
 # -- the same value again, and completion

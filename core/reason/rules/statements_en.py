@@ -14,6 +14,7 @@ from mindmem.core.reason.rules import lexicon_en as lexicon
 from mindmem.core.reason.rules.clauses_en import clauses, is_name, words_of
 from mindmem.core.reason.rules.nouns_en import Subject, belonging, definite, kind, possessive
 from mindmem.core.reason.rules.phrases_en import Phrases, Value
+from mindmem.core.reason.rules.places_en import placed
 from mindmem.core.reason.rules.sentences import Sentence
 from mindmem.core.reason.rules.statements import OWNER, Statement
 from mindmem.core.reason.rules.verbs_en import TEAM_SUBJECT, active, is_team
@@ -67,7 +68,8 @@ def _clause(phrases: Phrases, names: Callable[[str], str], known: frozenset[str]
         bearing = 0 < stand < 6 and low[stand - 2 : stand] == ["can", "not"] and low[0] == "i"
         return active(phrases, Subject(OWNER, "person", 1, person=1), stand, -1, base="stand") if bearing else None
     owner = names(low[0]) if low[0] in ("his", "her", "their") else ""
-    statement = changes_en.scheduled(phrases) or definite(phrases) or possessive(phrases, owner)
+    statement = changes_en.scheduled(phrases) or changes_en.property_changed(phrases)
+    statement = statement or definite(phrases) or possessive(phrases, owner)
     if statement is not None:
         return statement
     subject = _subject(phrases, names, known)
@@ -190,7 +192,9 @@ def _copula(phrases: Phrases, subject: Subject, verb: int, polarity: int, used_t
     if person and (value := _age(phrases, place)) is not None:
         name, single = "age", True
     elif word in lexicon.STABLE:
-        name, value = "is", Value(phrases.words[place].text, place + 1, phrases.done(place + 1), False)
+        name = "diet" if word in lexicon.DIETS else "marital_status" if word in lexicon.MARITAL else "is"
+        value = Value(phrases.words[place].text, place + 1, phrases.done(place + 1), False)
+        single = None if name == "is" else True
     elif word == "from":
         name, value = "from", phrases.value(place + 1)
         value = value if value is not None and value.name else None
@@ -227,13 +231,15 @@ def _with_preposition(phrases: Phrases, subject: Subject, place: int, polarity: 
         return None
     if value.text.split()[0].endswith("ing") and not value.name and preposition != "by":
         return None  # "interested in learning more": a wish of the moment
+    name = lexicon.CANONICAL.get(f"{word}_{preposition}", f"{word}_{preposition}")
+    if name in lexicon.PLACED and placed(name, value, phrases) != name:
+        return None
     number = value.text[:1].isdigit()
     if subject.person != 1 and not value.name and not (number or (subject.sure and word in lexicon.TO_NOUNS)):
         return None
-    name = f"{word}_{preposition}"
     single = True if word in lexicon.CREATION and preposition in ("by", "in", "at", "to") else None
     return phrases.statement(
-        subject.entity, subject.entity_type, lexicon.CANONICAL.get(name, name), value, single=single, polarity=polarity
+        subject.entity, subject.entity_type, name, value, single=single, polarity=polarity
     )
 
 

@@ -16,9 +16,9 @@ from mindmem.core.reason.rules.statements import OWNER, TEAM, Statement
 
 __all__ = ["read"]
 
-_CLAUSE: Final = re.compile(r"[^，,；;。！!]+")
+_CLAUSE: Final = re.compile(r"(?:[^，,；;。！!]|(?<=\d)[，,](?=\d{3}(?!\d)))+")
 _UNSAID: Final = re.compile(
-    r"[？?“”\"「」]|吗[。！]?$|呢[。]?$|如果|要是|假如|假设|也许|可能|大概|好像|似乎|听说|据说|觉得|认为|以为|估计|应该|希望|想要|打算|想(?!念|象)"
+    r"[？?“”\"「」『』`]|吗[。！]?$|呢[。]?$|如果|要是|假如|假设|也许|可能|大概|好像|似乎|听说|据说|觉得|认为|以为|估计|应该|希望|想要|打算|想(?!念|象)"
     r"|[这那][几两]天|这阵子|那时候|当时|小时候|能不能|是不是|有没有|请|帮我|怎么|什么|哪|谁|多少|几点|说(?!英|中|法|德|日|韩|俄|西|葡|意|阿|粤|汉|普|一口|[\u4e00-\u9fff]{0,4}[语话文])"
 )
 _OPENER: Final = re.compile(
@@ -230,7 +230,10 @@ def _work(match: "re.Match[str]") -> Statement | None:
 
 
 def _joined(match: "re.Match[str]") -> Statement | None:
-    if PLACE.fullmatch(match["value"]) or re.search(r"[团队群会组社]$|俱乐部|健身房|计划|项目", match["value"]):
+    if PLACE.fullmatch(match["value"]) or re.search(
+        r"(?:社团|乐团|合唱团|旅行团|团队|群|[书协学工商]会|小组|社|党|军|部队|军队)$|俱乐部|健身房|计划|项目",
+        match["value"],
+    ):
         return None
     return _make(match, "works_at", match["value"], single=True, began=True)
 

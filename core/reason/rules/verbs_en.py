@@ -1,11 +1,14 @@
 """English clauses whose verb names the property: "X lives in Y", "X speaks Y", "X has two Ys", "X moved to Y"."""
 
+import re
 from dataclasses import replace
 from typing import Final
 
 from mindmem.core.reason.rules import lexicon_en as lexicon
+from mindmem.core.reason.rules.entities import TECHNOLOGY
 from mindmem.core.reason.rules.nouns_en import Subject
 from mindmem.core.reason.rules.phrases_en import Phrases, Value, snake
+from mindmem.core.reason.rules.places_en import placed
 from mindmem.core.reason.rules.statements import TEAM, Statement
 
 __all__ = ["active", "have"]
@@ -17,6 +20,11 @@ _NAMED_ONLY: Final = frozenset({"joins", "moves_to", "marries", "founds", "gradu
 _WIDE: Final = frozenset("like love hate enjoy prefer dislike adore stand detest loathe".split())
 _PEOPLE: Final = _WIDE | frozenset("live work study play speak own teach move join marry graduate drive".split())
 _TELLING: Final = lexicon.CREATION | frozenset("wrote founded built won led bought made".split())
+_TOOLS: Final = TECHNOLOGY | frozenset(
+    "slack notion teams zoom discord trello asana jira spotify linear obsidian".split()
+)
+"""Where nobody lives, though one may move there."""
+_REPEATING: Final = re.compile(r"^(?:re|over|under|mis|out)(?=\w{3})")
 _LY_VERBS: Final = frozenset("apply reply supply rely fly multiply comply imply ally bully rally".split())
 _CLUBS: Final = frozenset(
     "club gym fitness group society church choir band class course league community association server party army"
@@ -52,6 +60,10 @@ def active(
         return None
     if name.endswith("_to") and not (value.text[0].isupper() or low[begin] in _ARTICLES):
         return None  # "aims to win": another verb
+    if lexicon.CANONICAL.get(name, name) in lexicon.PLACED:
+        name = placed(lexicon.CANONICAL.get(name, name), value, phrases)
+        if not name:
+            return None
     if not subject.sure and base not in _PEOPLE and (not value.name or low[place + 1] in ("of", "for")):
         return None
     if (
@@ -70,13 +82,19 @@ def active(
         and not value.name
     ):
         return None
+    if name == "switches_to" and subject.entity_type == "group":
+        name = "uses"
     if name == "uses" and value.end < len(low) and low[value.end] in ("for", "as"):
         purpose = phrases.value(value.end + 1)
         if purpose is not None:
             name = snake(["uses", low[value.end], *purpose.text.split()])
             value = replace(value, whole=purpose.whole)
-    single = _single(name, phrases.clause.correction)
+    single = _single(name, phrases.clause.correction or word == "switched")
     name = "likes" if base == "stand" else lexicon.CANONICAL.get(name, name)
+    if word == "joined" and (low[0] == "we" or "and" in value.text.split() or _to_eat(low, value)):
+        return None  # company at a table rather than a firm
+    if name == "lives_in" and word == "moved" and value.text.lower() in _TOOLS:
+        return None
     if word == "joined" and set(value.text.lower().split()) & _CLUBS:
         name, single = "member_of", None
     if name == "address" and not any(sign.isdigit() for sign in value.text):
@@ -94,6 +112,11 @@ def active(
 def _bare(low: list[str], begin: int, value: Value) -> bool:
     """Return whether an object of several words has neither article, number nor name."""
     return value.end - begin > 1 and not value.name and low[begin] not in _ARTICLES and not low[begin][0].isdigit()
+
+
+def _to_eat(low: list[str], value: Value) -> bool:
+    """Return whether what follows says for what or where somebody was joined, not since when."""
+    return value.end < len(low) and low[value.end] in ("for", "at", "on", "in") and not value.whole
 
 
 def _change(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
@@ -144,7 +167,7 @@ def _lasting(base: str, *, given: bool, began: bool, first: bool, word: str) -> 
         return True
     if base.endswith("ly") and base not in _LY_VERBS:
         return False
-    if base in lexicon.MENTAL or word in lexicon.IRREGULAR_PAST:
+    if base in lexicon.MENTAL or _REPEATING.sub("", word) in lexicon.IRREGULAR_PAST:
         return False
     return not (word.endswith("ed") and base == word) and not word.endswith("ing") and (not first or len(base) > 1)
 

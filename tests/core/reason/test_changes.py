@@ -222,6 +222,8 @@ async def test_chinese_persons_who_do_something_are_mentioned(text: str, names: 
         "I love the way it turned out.",
         "I'm concerned about the cost of rent.",
         "I've bought the tickets.",
+        "Last week I retook the aptitude test.",
+        "I'm so pumped for the launch.",
     ],
 )
 async def test_plurals_plans_relative_clauses_and_moods_state_nothing(text: str) -> None:

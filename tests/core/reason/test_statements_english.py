@@ -19,7 +19,7 @@ from support.extraction import extract, only, said, texts, typed
         ("I just joined Microsoft.", "works_at", "Microsoft", 1),
         ("I'm a nurse.", "occupation", "a nurse", 1),
         ("I'm allergic to peanuts.", "allergic_to", "peanuts", 1),
-        ("I'm vegetarian.", "is", "vegetarian", 1),
+        ("I'm vegetarian.", "diet", "vegetarian", 1),
         ("I love Chinese food.", "likes", "Chinese food", 1),
         ("I hate Chinese food.", "likes", "Chinese food", -1),
         ("I can't stand loud music.", "likes", "loud music", -1),
