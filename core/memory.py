@@ -11,7 +11,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 
 from mindmem.core import lifecycle, retrieve
 from mindmem.core.clock import Clock
-from mindmem.core.errors import InvalidInput, bounded
+from mindmem.core.errors import InvalidInput, StoreUnavailable, bounded
 from mindmem.core.ingest import pipeline, queue
 from mindmem.core.ingest.normalise import MessageInput
 from mindmem.core.ingest.request import AddRequest
@@ -43,12 +43,14 @@ class Memory:
         project_id: project that all calls work in (default ``default`` or ``MINDMEM_PROJECT_ID``).
         settings: everything else; ``home`` and ``project_id`` override it.
         clock: source of the current time, for tests and replays.
-        any_index: open although the index holds vectors of another embedder, to build it anew with ``rebuild_index``.
+        any_index: open although the index is damaged or holds vectors of another embedder, to build it anew with
+            ``rebuild_index``.
         services: parts that are open already, instead of all the above.
 
     Raises:
         StoreUnavailable: the folder can't be made or written, or the store is of a newer version.
         EmbedderMismatch: the index holds vectors of another embedder.
+        CorruptStore: index or ledger are damaged; the message names the command that repairs them.
 
     One instance may be used from several threads; several processes may open one store. After a fork, open a new one.
 
@@ -75,7 +77,7 @@ class Memory:
                 given = {"home": Path(home).expanduser().absolute() if home else None, "project_id": project_id}
                 chosen = settings.model_copy(update={name: value for name, value in given.items() if value is not None})
             services = open_services(chosen, clock=clock, any_index=any_index)
-        self.services = services
+        self._services = services
 
     # -- writing
 
@@ -101,7 +103,9 @@ class Memory:
             user_id: whose memory it is.
             metadata: kept with each new memory; keys that name a scope are refused.
             idempotency_key: repeat an add with the same key and nothing is written twice.
-            timezone: IANA zone in which naive times and words such as "yesterday" are read.
+            timezone: zone in which naive times and words such as "yesterday" are read: an IANA name, or an offset such
+                as "+13:00". A message's own ``timezone`` goes first. With neither, the offset of its timestamp counts
+                unless it is zero (stores write UTC for speakers everywhere), then the project's zone.
 
         Raises:
             InvalidInput: a message, an id or the metadata is not of the expected form; nothing was written.
@@ -443,9 +447,10 @@ class Memory:
 
     def close(self) -> None:
         """Fold (if the settings say so) and close; a second call does nothing."""
-        if not self.services.closed and self.services.settings.store.fold_on_close:
-            fold_if_free(self.services)
-        self.services.close()
+        services = self._services
+        if not services.closed and services.settings.store.fold_on_close:
+            fold_if_free(services)
+        services.close()
 
     def __enter__(self) -> Self:
         return self
@@ -454,6 +459,17 @@ class Memory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def services(self) -> Services:
+        """Return the parts that this store is made of.
+
+        Raises:
+            StoreUnavailable: it was closed.
+        """
+        if self._services.closed:
+            raise StoreUnavailable("This Memory is closed: open a new one.")
+        return self._services
 
     @property
     def _project(self) -> str:

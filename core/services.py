@@ -55,12 +55,13 @@ def open_services(
     reasoner: Reasoner | None = None,
     any_index: bool = False,
 ) -> Services:
-    """Open or create the store that ``settings`` name; ``any_index`` also opens an index of another embedder.
+    """Open or create the store that ``settings`` name; ``any_index`` also opens an index of another embedder, and an
+    empty one in the place of one that is damaged, to build it anew.
 
     Raises:
         StoreUnavailable: a folder can't be made or written, or the store is of a newer version.
         EmbedderMismatch: the index holds another embedder's vectors.
-        CorruptStore: the ledger is behind its tables (an old copy of it was put back).
+        CorruptStore: the index is damaged, or the ledger behind its tables (an old copy of it was put back).
     """
     from mindmem.core.ledger.sql import open_ledger, sqlite_url
     from mindmem.core.tables.delta import DeltaTables
@@ -81,6 +82,7 @@ def open_services(
             ledger,
             home / "index",
             identity=None if embedder is None or any_index else embedder.identity,
+            replace_damaged=any_index,
             cache_bytes=settings.store.cache_bytes,
         )
     except BaseException:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from mindmem.core import ids
-from mindmem.core.errors import InvalidInput, LeaseTaken, StaleGeneration
+from mindmem.core.errors import EmbedderMismatch, InvalidInput, LeaseTaken, StaleGeneration
 from mindmem.core.index.documents import vector_key
 from mindmem.core.index.projector import WATERMARK
 from mindmem.core.index.rebuild import rebuild
@@ -65,10 +65,17 @@ def rebuild_index(services: Services, *, re_embed: bool = False) -> str:
     Raises:
         StoreBusy: writers of the present index held it for too long.
         InvalidInput: ``re_embed`` without an embedder.
+        EmbedderMismatch: the index is another embedder's, and ``re_embed`` is off.
     """
     embedder = services.embedder
     if re_embed and embedder is None:
         raise InvalidInput("There is no embedder to embed with: " + " ".join(services.notes), field="re_embed")
+    held = services.projector.index.embedder
+    if embedder is not None and not re_embed and held not in (None, embedder.identity):
+        raise EmbedderMismatch(
+            f"The index holds vectors of {held}, but the embedder is {embedder.identity}; "
+            "embed again with: mindmem rebuild-index --re-embed"
+        )
     with suppress(LeaseTaken):  # what another process folds just now needs no folding
         _fold(services)
     upto = services.ledger.last_seq()

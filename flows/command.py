@@ -106,7 +106,7 @@ def rebuild_index(session: Session, re_embed: bool, direct: bool) -> None:
     """
     settings = session.settings()
     if direct:
-        with session.memory(any_index=re_embed) as memory:
+        with session.memory(any_index=True) as memory:
             memory.rebuild_index(re_embed=re_embed)
             status = memory.status()
         state = {"active": status.active, "last_seq": status.last_seq, "indexed_seq": status.indexed_seq}

@@ -22,7 +22,7 @@ async def rebuild_index(
         project_id: project named in the report; the index of the whole store is rebuilt.
         re_embed: compute all vectors again, after the embedder was changed.
     """
-    with opened(home, project_id, any_index=re_embed) as store:
+    with opened(home, project_id, any_index=True) as store:
         state = await rebuild_search_index(store, re_embed)
     await publish_report(
         "rebuild-index-report",

@@ -59,7 +59,7 @@ class Store:
     home: str
     project_id: str
     any_index: bool = False
-    """Also open an index that holds vectors of another embedder, to replace it."""
+    """Also open an index that is damaged or holds vectors of another embedder, to replace it."""
 
     def memory(self) -> Memory:
         """Return the store that this process has open, or open it."""

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Literal, Protocol, TypeVar
 
 from mindmem.core.embed.port import EmbedderIdentity
-from mindmem.core.errors import StaleGeneration, StoreUnavailable
+from mindmem.core.errors import CorruptStore, StaleGeneration, StoreUnavailable
 from mindmem.core.ids import random_id
 from mindmem.core.index.filters import Filter
 from mindmem.core.index.port import Document, People, Query, Scan, Scored, SearchIndex
@@ -73,14 +73,18 @@ class CurrentIndex:
     """A SearchIndex that follows the ledger: each call runs on the generation in use, and is repeated on the new one
     when that was replaced meanwhile. The first opening makes the first generation."""
 
-    def __init__(self, ledger: Ledger, generations: Generations) -> None:
-        """Open the generation that the ledger names.
+    def __init__(self, ledger: Ledger, generations: Generations, *, replace_damaged: bool = False) -> None:
+        """Open the generation that the ledger names. With ``replace_damaged``, an empty one takes the place of a
+        generation that can't be read, and ``damage`` tells why.
 
         Raises:
             EmbedderMismatch: it was built by another embedder.
+            CorruptStore: it is damaged; the message names the command that builds it anew.
         """
         self._ledger = ledger
         self._generations = generations
+        self._replace_damaged = replace_damaged
+        self.damage = ""
         self._lock = threading.Lock()
         self._users: dict[int, int] = {}
         self._index = self._opened()
@@ -183,19 +187,22 @@ class CurrentIndex:
                     return call(index)
                 except StaleGeneration:
                     self.reopen(index)
+                except CorruptStore:  # another process may have built it anew
+                    if not self.reopen(index):
+                        raise
         raise StaleGeneration(f"The index was replaced {_ATTEMPTS} times during one call; try again.")
 
     def _opened(self) -> SearchIndex:
         for _ in range(_ATTEMPTS):
             name = self._named()
-            lost = not name
             if name:
                 try:
                     return self._generations.open(name)
-                except StoreUnavailable:
-                    lost = not self._generations.exists(name)
-                    if not lost:
-                        raise
+                except (CorruptStore, StoreUnavailable) as error:
+                    if self._generations.exists(name):
+                        if not self._replace_damaged:
+                            raise
+                        self.damage = str(error)
             # The one whose name the ledger takes has made the first generation; the others open it.
             if self._named() == name and (made := self._made(name)) is not None:
                 return made
@@ -205,8 +212,8 @@ class CurrentIndex:
         return self._ledger.get_meta(generation_key(self._generations)) or ""
 
     def _made(self, lost: str) -> SearchIndex | None:
-        """Make an empty generation where there is none, or its file was lost; the log fills it, or asks for a rebuild.
-        None if somebody else was first."""
+        """Make an empty generation where there is none, or its file was lost or damaged; the log fills it, or asks for a
+        rebuild. None if somebody else was first."""
         name = random_id("gen")
         index = self._generations.create(name, self._generations.embedder)
         if self._ledger.set_meta(generation_key(self._generations), name, expected=lost):

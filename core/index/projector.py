@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from mindmem.core import failpoints
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
-from mindmem.core.errors import StaleGeneration
+from mindmem.core.errors import CorruptStore, StaleGeneration
 from mindmem.core.index.current import CurrentIndex, Generations, generation_key
 from mindmem.core.index.documents import document, vector_key
 from mindmem.core.index.embedded.generations import EmbeddedGenerations
@@ -37,15 +37,18 @@ class Projector:
         folder: Path,
         *,
         identity: EmbedderIdentity | None = None,
+        replace_damaged: bool = False,
         cache_bytes: int = CACHE_BYTES,
         lock_timeout: float = 60.0,
     ) -> None:
         """Open the generation that the ledger names, kept in ``folder``, or make the first one.
 
         ``identity`` is the embedder in use; without one an index of any embedder opens, and is searched by words.
+        With ``replace_damaged``, an empty generation takes the place of one that can't be read.
 
         Raises:
             EmbedderMismatch: the index was built by another embedder; the message names the command that embeds again.
+            CorruptStore: the index is damaged; the message names the command that builds it anew.
             StoreUnavailable: the folder or file can't be used.
         """
         self.ledger = ledger
@@ -56,7 +59,7 @@ class Projector:
             cache_bytes=cache_bytes,
             lock_timeout=lock_timeout,
         )
-        self._index = CurrentIndex(ledger, self.generations)
+        self._index = CurrentIndex(ledger, self.generations, replace_damaged=replace_damaged)
         if self._watermark not in ledger.watermarks(self._watermark):
             self.publish()  # from now on the log is kept for this index
 
@@ -91,6 +94,9 @@ class Projector:
                             f"The log no longer reaches back to the index's watermark {index.watermark()}; "
                             "run: mindmem rebuild-index"
                         ) from error
+                except CorruptStore:  # another process may have built it anew
+                    if not self._index.reopen(index):
+                        raise
 
     def publish(self) -> int:
         """Tell the ledger how far the index has read, so that pruning may go up to there; return it.

@@ -63,7 +63,7 @@ class Session:
     @contextmanager
     def memory(self, *, fold: bool = False, any_index: bool = False) -> Iterator["Memory"]:
         """Open the store and close it at the end. Commands that only read leave the tables alone (``fold`` False);
-        ``any_index`` also opens an index of another embedder."""
+        ``any_index`` also opens an index that is damaged or another embedder's."""
         from mindmem.core.memory import Memory
 
         settings = self.settings()

@@ -1,7 +1,7 @@
 """The public API over a whole store: lifecycle, scopes, time travel, undo, repeated and refused adds."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.stores import open_store
 
-from mindmem.core.errors import Conflict, EmbedderMismatch, InvalidInput, NotFound
+from mindmem.core.errors import (
+    Conflict,
+    CorruptStore,
+    EmbedderMismatch,
+    InvalidInput,
+    NotFound,
+    StoreUnavailable,
+)
 from mindmem.core.ledger.sql import sqlite_url
 from mindmem.core.memory import AsyncMemory, Memory
 from mindmem.core.reason.port import Failed
@@ -260,6 +267,27 @@ def test_undoing_the_last_change_restores_the_active_set(
     memory.close()
 
 
+@pytest.mark.parametrize(
+    ("stamp", "zone", "text", "utc"),
+    [
+        ("2024-03-05T00:30:00+13:00", None, "I met Ola yesterday.", datetime(2024, 3, 3, 11, tzinfo=UTC)),
+        ("2024-03-05T00:30:00+13:00", "UTC", "I met Ola yesterday.", datetime(2024, 3, 3, tzinfo=UTC)),
+        ("2024-03-04T11:30:00Z", "+13:00", "I met Ola yesterday.", datetime(2024, 3, 3, 11, tzinfo=UTC)),
+        ("2024-03-05T00:30:00+13:00", None, "I have an exam tomorrow at 9am.", datetime(2024, 3, 5, 20, tzinfo=UTC)),
+        ("2024-03-04T23:30-08:00", None, "I have an exam tomorrow at 9am.", datetime(2024, 3, 5, 17, tzinfo=UTC)),
+        ("2024-03-04T23:30-08:00", None, "I fly at 14:30 today.", datetime(2024, 3, 4, 22, 30, tzinfo=UTC)),
+    ],
+)
+def test_days_are_those_of_the_offset_unless_a_zone_is_stated(
+    memory: Memory, stamp: str, zone: str | None, text: str, utc: datetime
+) -> None:
+    line = {"role": "user", "content": text, "timestamp": stamp}
+    [found] = memory.add([line], user_id="ann", timezone=zone).memory_ids
+    assert memory.get(found).valid_from == utc
+    [heard] = memory.evidence(found)
+    assert heard.timezone == (zone or stamp[-6:])
+
+
 def test_a_failed_extraction_writes_nothing_and_stays_pending(memory: Memory) -> None:
     class Broken:
         async def extract(self, envelopes: object) -> list[Failed]:
@@ -365,3 +393,58 @@ def test_machines_that_share_ledger_and_tables_each_have_their_own_index(home: P
         assert _said(machine) == ["I play the cello.", "My bike is green."]
         assert machine.verify() == ()
         machine.close()
+
+
+def _damage(home: Path, *, at: int) -> None:
+    """Overwrite part of the index's only file; ``at`` 0 hits what is read when it is opened."""
+    [file] = (home / "index").glob("*.sqlite")
+    with file.open("r+b") as handle:
+        handle.seek(at)
+        handle.write(bytes(range(256)) * 8 if at == 0 else b"\xff" * max(0, file.stat().st_size - at))
+
+
+def test_a_damaged_index_is_refused_with_the_command_that_repairs_it(memory: Memory, home: Path) -> None:
+    memory.add("I play the cello.", user_id="ann")
+    memory.fold()
+    memory.close()
+    _damage(home, at=0)
+    with pytest.raises(CorruptStore, match="run: mindmem rebuild-index"):
+        open_store(home)
+    repairing = open_store(home, any_index=True)
+    repairing.rebuild_index()
+    repairing.close()
+    again = open_store(home)
+    assert [hit.memory.value for hit in again.search("cello", user_id="ann").hits] == ["the cello"]
+    assert again.verify() == ()
+    again.close()
+
+
+def test_damage_that_shows_only_on_reading_is_repaired_by_a_rebuild(memory: Memory, home: Path) -> None:
+    memory.add("I play the cello.", user_id="ann")
+    memory.fold()
+    memory.close()
+    _damage(home, at=2 * 8192)
+    repairing = open_store(home, any_index=True)
+    repairing.rebuild_index()
+    repairing.close()
+    again = open_store(home)
+    assert [hit.memory.value for hit in again.search("cello", user_id="ann").hits] == ["the cello"]
+    again.close()
+
+
+@pytest.mark.parametrize("use", ["search", "add", "get", "status", "verify", "undo", "fold", "rebuild_index"])
+def test_a_closed_memory_says_so_whatever_is_asked_of_it(memory: Memory, use: str) -> None:
+    memory.add("I play the cello.", user_id="ann")
+    memory.close()
+    calls: dict[str, Callable[[], object]] = {
+        "search": lambda: memory.search("cello", user_id="ann"),
+        "add": lambda: memory.add("I have two cats.", user_id="ann"),
+        "get": lambda: memory.get("mem_x"),
+        "undo": lambda: memory.undo("chg_x"),
+        "status": memory.status,
+        "verify": memory.verify,
+        "fold": memory.fold,
+        "rebuild_index": memory.rebuild_index,
+    }
+    with pytest.raises(StoreUnavailable, match="This Memory is closed"):
+        calls[use]()

@@ -283,3 +283,29 @@ def lose_index_rows(home: Path) -> None:
             with sqlite3.connect(file) as database:
                 database.execute("delete from documents")
             database.close()
+
+
+class TestDamagedIndex:
+    @pytest.fixture
+    def damaged(self, run: Run, home: Path) -> Run:
+        """Return the command line on a store whose index file was overwritten."""
+        assert run("add", "I live in Porto.", "--user", "ann").exit_code == 0
+        [file] = (home / "index").glob("*.sqlite")
+        with file.open("r+b") as handle:
+            handle.write(bytes(range(256)) * 8)
+        return run
+
+    @pytest.mark.parametrize("repair", ["rebuild-index --direct", "doctor --repair"])
+    def test_is_repaired_by_the_commands_for_it(self, damaged: Run, repair: str) -> None:
+        refused = damaged("search", "Porto", "--user", "ann")
+        assert refused.exit_code == 1
+        assert "is damaged" in refused.stderr
+        assert "run: mindmem rebuild-index" in refused.stderr
+        done = damaged(*repair.split())
+        assert done.exit_code == 0, done.stderr
+        assert "Porto" in damaged("search", "Where do I live?", "--user", "ann").stdout
+
+    def test_doctor_says_that_it_repaired_it(self, damaged: Run) -> None:
+        assert json.loads(damaged("--json", "doctor", "--repair").stdout) == {
+            "ok": True, "repaired": True, "findings": [], "ledger": None,
+        }  # fmt: skip

@@ -3,12 +3,12 @@
 import fcntl
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from mindmem.core.embed.port import EmbedderIdentity
-from mindmem.core.errors import StoreUnavailable
+from mindmem.core.errors import CorruptStore, StoreUnavailable
 from mindmem.core.ids import random_id
 from mindmem.core.index.embedded.index import CACHE_BYTES, EmbeddedIndex
 
@@ -65,6 +65,7 @@ class EmbeddedGenerations:
         Raises:
             StoreUnavailable: there is none of that name.
             EmbedderMismatch: its vectors are another embedder's than the one in use.
+            CorruptStore: its file is damaged.
         """
         index = self._opened(name)
         try:
@@ -86,14 +87,17 @@ class EmbeddedGenerations:
         if not self.exists(name):
             yield
             return
-        index = self._opened(name)
-        try:
-            with index.hand_over(successor):
+        with ExitStack() as opened, ExitStack() as shut:
+            try:
+                index = opened.enter_context(closing(self._opened(name)))
+                shut.enter_context(index.hand_over(successor))
+            except CorruptStore:  # nobody can write to a damaged file, so there is nobody to keep out
                 yield
+                return
+            yield
+            shut.close()
             if self._current() == name:
                 index.forget_successor()
-        finally:
-            index.close()
 
     def sweep(self, keep: str) -> list[str]:
         """Delete the generations but ``keep`` that nobody has open; return their names."""

@@ -62,25 +62,31 @@ class Store:
         """Open the file, making it with ``create``.
 
         Raises:
-            StoreUnavailable: it is missing, unreadable, not an index, or of another format.
+            StoreUnavailable: it is missing, unreadable, or of another format.
+            CorruptStore: it is damaged, or not an index.
         """
         self._path = path
         self._timeout = lock_timeout
         self._local = threading.local()
         self._open: list[sqlite3.Connection] = []
+        self._closed = False
         self._lock = threading.Lock()
         if not create and not path.is_file():
             raise StoreUnavailable(f"The index file {path.name} is missing; run: mindmem rebuild-index")
-        with self._told():
-            connection = self._connection()
-            if create:
-                connection.executescript("begin immediate;" + _SCHEMA + "commit;")
-                self.set_meta("format", FORMAT, only_new=True)
-        found = self.meta("format")
-        if found != FORMAT:
-            raise StoreUnavailable(
-                f"The index file has format {found!r}, this version reads {FORMAT!r}; run: mindmem rebuild-index"
-            )
+        try:
+            with self._told():
+                connection = self._connection()
+                if create:
+                    connection.executescript("begin immediate;" + _SCHEMA + "commit;")
+                    self.set_meta("format", FORMAT, only_new=True)
+            found = self.meta("format")
+            if found != FORMAT:
+                raise StoreUnavailable(
+                    f"The index file has format {found!r}, this version reads {FORMAT!r}; run: mindmem rebuild-index"
+                )
+        except BaseException:
+            self.close()
+            raise
 
     # -- meta
     def meta(self, name: str) -> str | None:
@@ -184,6 +190,7 @@ class Store:
             for connection in self._open:
                 connection.close()
             self._open.clear()
+            self._closed = True
 
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
@@ -191,12 +198,12 @@ class Store:
             connection = sqlite3.connect(
                 self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False, cached_statements=64
             )
+            with self._lock:
+                self._open.append(connection)
             # NORMAL: after a power cut the last applies may be gone, whole, with their watermark; the ledger has them.
             for pragma in ("page_size = 8192", "journal_mode = wal", "synchronous = normal", "secure_delete = on"):
                 connection.execute(f"pragma {pragma}")
             self._local.connection = connection
-            with self._lock:
-                self._open.append(connection)
         return connection
 
     @contextmanager
@@ -208,11 +215,18 @@ class Store:
                 raise StoreBusy(
                     f"Another process kept the index file {self._path.name} locked for {self._timeout:g} s; try again."
                 ) from error
+            if str(error).startswith("no such"):  # a table of its own is gone
+                raise self._damaged(error) from error
             raise StoreUnavailable(f"The index file {self._path.name} can't be used: {error}.") from error
+        except sqlite3.ProgrammingError as error:
+            if self._closed:
+                raise StoreUnavailable("This Memory is closed: open a new one.") from error
+            raise
         except sqlite3.DatabaseError as error:
-            raise CorruptStore(
-                f"The index file {self._path.name} is damaged ({error}); run: mindmem rebuild-index"
-            ) from error
+            raise self._damaged(error) from error
+
+    def _damaged(self, error: sqlite3.Error) -> CorruptStore:
+        return CorruptStore(f"The index file {self._path.name} is damaged ({error}); run: mindmem rebuild-index")
 
 
 def _metadata(document: Document) -> str | None:

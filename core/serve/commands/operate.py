@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mindmem.core.errors import CorruptStore
 from mindmem.core.serve.console import Session, console, emit, plain, with_session
 
 if TYPE_CHECKING:
@@ -60,12 +61,17 @@ def doctor(session: Session, repair: bool, re_embed: bool, rebuild_ledger: bool)
         from mindmem.core import recover
 
         recovered = recover.rebuild_ledger(session.settings())
-    with session.memory(any_index=re_embed) as memory:
-        findings = memory.verify()
-        repaired = repair and bool(findings or re_embed)
+    with session.memory(any_index=repair or re_embed) as memory:
+        damage = memory.services.projector.index.damage
+        try:
+            findings = memory.verify()
+        except CorruptStore as error:  # damage that only shows on reading
+            if not repair:
+                raise
+            findings, damage = (), str(error)
+        repaired = repair and bool(findings or re_embed or damage)
         if repaired:
-            memory.fold()
-            memory.rebuild_index(re_embed=re_embed)
+            memory.rebuild_index(re_embed=re_embed)  # which folds first
             findings = memory.verify()
     if session.as_json:
         emit({"ok": not findings, "repaired": repaired, "findings": findings, "ledger": recovered})
