@@ -9,8 +9,9 @@ from typing import Final
 
 from mindmem.core.dates import absolute, chinese, foreign, relative
 from mindmem.core.dates.rules import Rule
-from mindmem.core.dates.spans import Calendar, Found, Interval, TimeRole, TimeSpan, zone_of
+from mindmem.core.dates.spans import Calendar, Found, Interval, TimeRole, TimeSpan
 from mindmem.core.dates.words import MONTHS, NUMBER, WEEKDAY, chinese_number, number, tense
+from mindmem.core.dates.zones import zone_of
 from mindmem.core.errors import InvalidInput
 
 __all__ = ["find_times"]
@@ -140,7 +141,7 @@ def find_times(text: str, reference: datetime | None, zone: str) -> list[TimeSpa
     Args:
         text: A sentence or message, English or Chinese; dates with a month's name in other languages are read too.
         reference: When it was said, aware; None leaves relative words unresolved.
-        zone: IANA name of the speaker's zone: days begin at its midnight.
+        zone: IANA name or offset of the speaker's zone: days begin at its midnight.
 
     Raises:
         InvalidInput: ``reference`` is naive or ``zone`` is unknown.

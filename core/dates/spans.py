@@ -1,14 +1,13 @@
 """What a time expression denotes, and the calendar of one zone that it is read on."""
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
-from mindmem.core.errors import InvalidInput, bounded
 from mindmem.core.records import TimePrecision
 
-__all__ = ["Calendar", "Found", "Interval", "TimeRole", "TimeSpan", "zone_of"]
+__all__ = ["Calendar", "Found", "Interval", "TimeRole", "TimeSpan"]
 
 TimeRole = Literal["at", "since", "until"]
 """``at``: it happened or holds then; ``since``: it began then; ``until``: it ends then."""
@@ -68,20 +67,6 @@ class Found:
         return TimeSpan(self.start, self.end, valid_from, valid_to, self.interval.precision, True, self.role)
 
 
-def zone_of(name: str) -> ZoneInfo:
-    """Return the zone of an IANA name.
-
-    Raises:
-        InvalidInput: there is no such zone.
-    """
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, TypeError, OSError) as error:
-        raise InvalidInput(
-            f"timezone must be an IANA name such as 'Europe/Berlin', got {bounded(name)}.", field="timezone"
-        ) from error
-
-
 @dataclass(frozen=True, slots=True)
 class Calendar:
     """The local calendar of a zone around a reference time (``now``, aware, or None when nobody said when).
@@ -90,7 +75,7 @@ class Calendar:
     outside the years 1 to 9999.
     """
 
-    zone: ZoneInfo
+    zone: tzinfo
     now: datetime | None
 
     @property
@@ -100,8 +85,8 @@ class Calendar:
 
     @property
     def southern(self) -> bool:
-        """Return whether the zone lies where summer is in January."""
-        return self.zone.key.startswith(_SOUTHERN)
+        """Return whether the zone lies where summer is in January; an offset doesn't say so."""
+        return isinstance(self.zone, ZoneInfo) and self.zone.key.startswith(_SOUTHERN)
 
     def instant(self, day: date, at: time) -> Interval | None:
         """Return the local minute ``at`` of a day."""

@@ -4,10 +4,10 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from mindmem.core.dates.spans import zone_of
+from mindmem.core.dates.zones import zone_name, zone_of
 from mindmem.core.errors import InvalidInput, bounded
 
-__all__ = ["resolve_timestamp"]
+__all__ = ["resolve_timestamp", "told_zone"]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECONDS: Final = range(10**8, 10**11)  # from 1973: fewer digits are rather a port or a year than a time
@@ -42,6 +42,22 @@ def resolve_timestamp(value: int | float | str | datetime | None, zone: str) -> 
         except ValueError as error:
             raise _refused(value) from error
     return _from_number(value, value)
+
+
+def told_zone(value: object) -> str:
+    """Return the zone that a message's timestamp itself tells, by the name that ``zone_of`` reads; empty for none.
+
+    Numbers and times in UTC tell none: stores write them so wherever the speaker is.
+
+    >>> told_zone("2024-03-05T00:30:00+13:00"), told_zone("2024-03-04T11:30:00Z"), told_zone(1709551800000)
+    ('+13:00', '', '')
+    """
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return ""
+    return zone_name(value) if isinstance(value, datetime) else ""
 
 
 def _from_number(number: int | float, given: object) -> datetime:

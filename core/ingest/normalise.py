@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeAlias, get_args
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mindmem.core import ids
-from mindmem.core.dates.timestamps import resolve_timestamp
+from mindmem.core.dates import resolve_timestamp, told_zone, zone_of
 from mindmem.core.errors import InvalidInput, bounded
 from mindmem.core.language.words import clean, is_blank
 from mindmem.core.records import Message, Scope, Skip
@@ -60,6 +59,7 @@ def normalise(
     *,
     zone: str,
     add_id: str,
+    add_zone: str | None = None,
     max_chars: int = 10_000_000,
     origin: Origin | None = None,
 ) -> Normalised:
@@ -69,7 +69,9 @@ def normalise(
         messages: ``{"role", "content", "name"?, "timestamp"?, "timezone"?, "caption"?, "session_id"?, "position"?}``,
         or
             ``{"text"}``, ``{"url"}``, ``{"file_name", "file_type"?}`` with the same optional keys; a string is a text.
-        zone: IANA zone of messages that bring none.
+        zone: the project's zone, of messages that bring none.
+        add_zone: the zone of the add, if stated: an IANA name or an offset such as "+13:00". A message's own
+            ``timezone`` goes before it; it goes before the offset of a timestamp, and that before the project's zone.
         add_id: tells utterances without a place apart from those of other adds.
         max_chars: longest content or caption, in characters.
         origin: the file and lines that they come from, one line a message.
@@ -78,6 +80,8 @@ def normalise(
         InvalidInput: names the item's index and field, what was expected and what came.
     """
     items = _items(messages)
+    if add_zone is not None:
+        zone_of(add_zone)
     if origin is not None and len(origin.lines) != len(items):
         raise InvalidInput(f"origin names {len(origin.lines)} lines for {len(items)} messages.", field="origin")
     kept: list[Message] = []
@@ -87,7 +91,7 @@ def normalise(
     placed = True
     for index, item in enumerate(items):
         reader = _Reader(item, index, max_chars)
-        read = reader.message(scope, zone, add_id)
+        read = reader.message(scope, zone, add_id, add_zone)
         given = reader.position()
         message = replace(read, position=places[read.scope.session_id] if given is None else given)
         places[message.scope.session_id] = message.position + 1
@@ -205,11 +209,11 @@ class _Reader:
         self._index = index
         self._max_chars = max_chars
 
-    def message(self, scope: Scope, zone: str, add_id: str) -> Message:
+    def message(self, scope: Scope, zone: str, add_id: str, add_zone: str | None) -> Message:
         for name in _SCOPE_KEYS:
             if name in self._item:
                 raise self._error(name, "stands beside the messages, never inside one", self._item[name])
-        zone = self._zone(zone)
+        zone = self._zone() or add_zone or told_zone(self._item.get("timestamp")) or zone
         return Message(
             message_id="",
             scope=self._scope(scope),
@@ -265,14 +269,14 @@ class _Reader:
                 f"messages[{self._index}].{error}", field=f"messages[{self._index}].timestamp"
             ) from error
 
-    def _zone(self, zone: str) -> str:
+    def _zone(self) -> str:
         given = self._text("timezone", limit=64)
-        if not given:
-            return zone
-        try:
-            ZoneInfo(given)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise self._error("timezone", "must be an IANA zone such as 'Europe/Berlin'", given) from error
+        if given:
+            try:
+                zone_of(given)
+            except InvalidInput as error:
+                expected = "must be an IANA zone such as 'Europe/Berlin' or an offset such as '+13:00'"
+                raise self._error("timezone", expected, given) from error
         return given
 
     def _scope(self, scope: Scope) -> Scope:

@@ -40,7 +40,8 @@ def checked(services: Services, request: AddRequest) -> tuple[Normalised, Mappin
     normalised = normalise(
         request.messages,
         request.scope,
-        zone=request.timezone or services.settings.timezone,
+        zone=services.settings.timezone,
+        add_zone=request.timezone or None,
         add_id=request.add_id,
         max_chars=services.settings.ingest.max_message_chars,
         origin=request.origin,

@@ -16,7 +16,8 @@ class Message:
     """One utterance, verbatim.
 
     ``position`` is the place in its session (0-based); ``timestamp`` is aware UTC or None when nobody said when;
-    ``timezone`` is the IANA name in which relative words of this message are read; ``caption`` describes shared media.
+    ``timezone`` is the zone in which relative words of this message are read, an IANA name or an offset such as
+    ``+13:00``; ``caption`` describes shared media.
     """
 
     message_id: str

@@ -27,7 +27,7 @@ def _owner(command: F) -> F:
 @click.option("--name", metavar="NAME", help="Who speaks; first person is read as this person.")
 @click.option("--role", type=click.Choice(["user", "assistant", "system", "tool"]), default="user", show_default=True)
 @click.option("--time", "timestamp", metavar="TIME", help="When it was said: ISO 8601 or 13 digits of milliseconds.")
-@click.option("--timezone", metavar="ZONE", help="IANA zone in which words like 'tomorrow' are read.")
+@click.option("--timezone", metavar="ZONE", help="IANA zone or offset in which words like 'tomorrow' are read.")
 @click.option("--session", "session_id", metavar="ID", help="The conversation it belongs to.")
 @click.option("--agent", "agent_id", metavar="ID", help="The agent that listens.")
 @click.option("--app", "app_id", metavar="ID", help="The application it comes from.")

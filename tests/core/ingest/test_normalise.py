@@ -107,6 +107,29 @@ def test_naive_times_are_local_to_the_messages_own_zone():
     assert (utc.timezone, tokyo.timezone) == ("UTC", "Asia/Tokyo")
 
 
+@pytest.mark.parametrize(
+    ("own", "add_zone", "stamp", "zone"),
+    [
+        ("Asia/Tokyo", "Europe/Berlin", "2024-05-01T12:00-08:00", "Asia/Tokyo"),
+        ("-03:30", None, "2024-05-01T12:00", "-03:30"),
+        (None, "Europe/Berlin", "2024-05-01T12:00-08:00", "Europe/Berlin"),
+        (None, "+05:30", "2024-05-01T12:00Z", "+05:30"),
+        (None, None, "2024-05-01T12:00-08:00", "-08:00"),
+        (None, None, "2024-05-01T12:00Z", "UTC"),
+        (None, None, 1714564800000, "UTC"),
+        (None, None, None, "UTC"),
+    ],
+)
+def test_the_zone_is_the_messages_else_the_adds_else_the_offset_else_the_projects(own, add_zone, stamp, zone):
+    given = {"role": "user", "content": "a", "timestamp": stamp, "timezone": own}
+    assert messages([given], add_zone=add_zone)[0].timezone == zone
+
+
+def test_a_zone_of_the_add_that_is_none_is_refused():
+    with pytest.raises(InvalidInput, match="'Mars/Base'"):
+        messages(["a"], add_zone="Mars/Base")
+
+
 def test_the_same_utterance_of_a_session_keeps_its_id_over_adds():
     said = {"role": "user", "content": "I live in Oslo.", "timestamp": 1714564800000}
     session = Scope(user_id="ann", session_id="s1")
