@@ -15,7 +15,10 @@ from typing import Final, NamedTuple
 
 import Stemmer
 
-__all__ = ["STOP_WEIGHT", "Term", "analyse", "normalise_name", "query_terms", "stop_words", "terms", "words"]
+__all__ = [
+    "STOP_WEIGHT", "Term", "analyse", "is_latin", "normalise_name", "query_terms", "stop_words", "terms", "topic_terms",
+    "words",
+]  # fmt: skip
 
 SECONDARY: Final = 0.25
 """Query weight of a further form of a word, relative to its primary term."""
@@ -83,6 +86,29 @@ def query_terms(text: str) -> dict[str, float]:
     if any(weight == 1.0 and term not in STOP_GRAMS for term, weight in weights.items()):
         weights = {term: weight * STOP_WEIGHT if term in STOP_GRAMS else weight for term, weight in weights.items()}
     return weights
+
+
+def topic_terms(text: str) -> frozenset[str]:
+    """Return the terms that say what a query is about: whole words, and single characters where no space parts words;
+    stop words only where there is nothing else.
+
+    >>> sorted(topic_terms("谁养猫 in the house?"))
+    ['hous', '养', '猫']
+    """
+    found = words(text)
+    stops = stop_words(found)
+    topic: set[str] = set()
+    for word in found:
+        if _gram_pattern().fullmatch(word):
+            topic.update(word)
+        elif word not in stops:
+            topic.update(term for term, weight in _forms(word) if weight == 1.0)
+    return frozenset(topic - STOP_GRAMS or topic or query_terms(text))
+
+
+def is_latin(term: str) -> bool:
+    """Return whether a term begins with a Latin letter, a digit or a sign of the same blocks."""
+    return term < "\u0250"
 
 
 def words(text: str) -> list[str]:
@@ -285,6 +311,7 @@ STOP_WORDS: Final[dict[str, frozenset[str]]] = {
 """Words that say little, by language."""
 STOP_GRAMS: Final = _listed(
     "的 了 吗 呢 吧 啊 是 在 我 你 他 她 它 们 这 那 和 与 也 都 就 不 有 什么 哪里 哪儿 怎么 为什 时候 么时 "
+    "谁 什 么 哪 里 怎 为 时 候 多 少 几 个 们 "
     "多少 几个 我们 你们 他们 她们 是什 的是 了吗 这个 那个 一个 是否 有没 没有 は が を に の で と も か "
     "へ や です ます した して から まで これ それ いつ どこ 何 ですか すか 은 는 이 가 을 를 에 의 도 어디 "
     "언제 무엇 누구"

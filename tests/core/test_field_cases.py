@@ -600,6 +600,22 @@ def test_a_name_alone_is_no_evidence_of_what_is_asked_about_its_bearer(tmp_path:
 @pytest.mark.parametrize(
     ("query", "content"),
     [
+        ("谁养猫？", "李明养了两只猫。"), ("где живёт Ольга", "Я живу в Казани."), ("أين يسكن أحمد", "أسكن في القاهرة."),
+        ("天气怎么样", ""), ("какая сегодня погода", ""),
+    ],
+)  # fmt: skip
+def test_half_of_what_is_asked_is_enough_where_the_embedder_reads_nothing(
+    tmp_path: Path, query: str, content: str
+) -> None:  # F8, D7
+    lines = [("", "李明养了两只猫。"), ("Ольга", "Я живу в Казани."), ("أحمد", "أسكن في القاهرة.")]
+    with Memory(tmp_path / "home") as memory:
+        memory.add([said(text, name=name) if name else said(text) for name, text in lines], user_id="ann")
+        assert "".join(found(memory, query)[:1]) == content
+
+
+@pytest.mark.parametrize(
+    ("query", "content"),
+    [
         ("Where do I live?", "I live in Oslo."), ("What does my sister play?", "My sister Maria plays the cello."),
         ("peanut allergy", "I am allergic to peanuts."), ("pet bird", "We adopted a grey parrot in May."),
         ("marriage date", "Our wedding is in September."), ("ankle injury", "I broke my ankle skiing."),

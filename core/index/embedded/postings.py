@@ -69,16 +69,14 @@ class Postings:
         if len(self._tail_terms) > max(_SMALL_TAIL, len(self._docs) // 8):
             self._sort()
 
-    def score(self, query: Mapping[str, float], named: Collection[str] = ()) -> tuple[Floats, Floats]:
-        """Return BM25F as a share of the most this query could reach, and the share of its informative words that each
-        document holds; both by document, in 0..1. The words ``named`` inform nobody, unless there are no others."""
+    def score(self, query: Mapping[str, float], topic: Collection[str]) -> tuple[Floats, Floats]:
+        """Return BM25F as a share of the most this query could reach, and the share of the terms of its ``topic`` that
+        each document holds, weighted by idf; both by document, in 0..1."""
         held = [self._holders(np.uint64(term_hash(term))) for term in query]
         sizes = np.array([len(docs) for docs, _ in held], dtype=np.int64)
         weights = np.array(list(query.values()), dtype=np.float64)
         rare = idf(len(self), sizes) * weights
-        tells = np.where(weights >= 1.0, rare, 0.0)
-        topic = tells * np.fromiter((term not in named for term in query), dtype=np.float64, count=len(query))
-        tells = topic if topic.any() else tells
+        tells = np.where([term in topic for term in query], rare / np.maximum(weights, 1e-9), 0.0)
         docs = np.concatenate([docs for docs, _ in held])
         counts = np.concatenate([counts for _, counts in held])
         gained = np.repeat(rare, sizes) * counts / (counts + self._normed()[docs])

@@ -11,7 +11,7 @@ from mindmem.core.embed.port import EmbedderIdentity, TokenVectors
 from mindmem.core.index.embedded.partition import Arrays, Piece
 from mindmem.core.index.embedded.scoring import SUBJECT_FACTOR, Floats, convex, leg_weights, relevant
 from mindmem.core.index.port import Query, Scored
-from mindmem.core.text import query_terms
+from mindmem.core.text import is_latin, query_terms, topic_terms
 
 __all__ = ["Prepared", "Way", "prepare", "rank"]
 
@@ -29,6 +29,10 @@ class Prepared:
     vector: Floats | None
     late: TokenVectors | None
     weights: Mapping[str, float]
+    topic: frozenset[str]
+    """Terms that show whether a document has to do with the query: without the name of whom it asks about."""
+    foreign: bool
+    """Whether most of the topic is in another script than the Latin."""
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
@@ -52,7 +56,11 @@ def prepare(query: Query, way: Way, embedder: EmbedderIdentity | None) -> Prepar
     if embedder is None or late is None or late.vectors.shape[1] != embedder.token_dimension:
         late = None
     available = {"lexical": bool(terms), "dense": vector is not None, "late": late is not None}
-    return Prepared(query, way, terms, vector, late, leg_weights(query.weights, available))
+    topic = topic_terms(query.text)
+    foreign = sum(map(is_latin, topic)) * 2 < len(topic)
+    if not foreign:
+        topic = topic - query_terms(query.subject).keys() or topic
+    return Prepared(query, way, terms, vector, late, leg_weights(query.weights, available), topic, foreign)
 
 
 def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
@@ -65,8 +73,7 @@ def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
         return []
     mask = arrays.columns.mask(query.filter)
     nothing = np.zeros(size, dtype=np.float32)
-    named = query_terms(query.subject) if query.subject else {}
-    lexical, covered = arrays.postings.score(prepared.terms, named) if prepared.terms else (nothing, nothing)
+    lexical, covered = arrays.postings.score(prepared.terms, prepared.topic) if prepared.terms else (nothing, nothing)
     if mask is not None and prepared.terms:
         lexical = lexical * mask
     dense = arrays.matrix.score(prepared.vector, mask) if prepared.vector is not None else nothing
@@ -85,7 +92,8 @@ def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
     scores = convex(legs, prepared.weights, factor)
     kept = scores > 0.0
     if prepared.way == "hybrid":
-        kept &= relevant(covered[places], legs["dense"] if prepared.vector is not None else None, on_topic)
+        near = legs["dense"] if prepared.vector is not None else None
+        kept &= relevant(covered[places], near, on_topic, foreign=prepared.foreign)
     chosen = np.flatnonzero(kept)
     chosen = chosen[_best(scores[chosen], query.k)]
     ids = arrays.columns.memory_ids

@@ -48,6 +48,9 @@ FLOOR_WORDS: Final = 0.2
 """Coverage that the best document must have where there are no vectors."""
 ENOUGH_WORDS: Final = 0.75
 """Coverage that is enough alone, in whatever script: the embedder may not know the language, or what an id means."""
+ENOUGH_FOREIGN: Final = 0.35
+"""The same for a query in another script than the Latin: words are not stemmed there, and a small English model sees
+unknown signs, so that the vectors say nothing and half of the words may differ by their endings."""
 
 
 def idf(documents: int, containing: "npt.NDArray[np.int64] | int") -> "npt.NDArray[np.float64]":
@@ -76,7 +79,7 @@ def convex(legs: Mapping[str, Floats], weights: Mapping[str, float], factor: Flo
     return fused
 
 
-def relevant(coverage: Floats, dense: Floats | None, late: Floats | None) -> Bools:
+def relevant(coverage: Floats, dense: Floats | None, late: Floats | None, *, foreign: bool = False) -> Bools:
     """Return which documents have enough to do with the query to be shown; none if not even the best has.
 
     ``coverage`` is the share of the query's informative words, weighted by idf, that a document holds; stop words and
@@ -89,7 +92,7 @@ def relevant(coverage: Floats, dense: Floats | None, late: Floats | None) -> Boo
     held = {name: values for name, values in kinds.items() if values is not None}
     if len(held) == 1:
         return np.full(len(coverage), np.any(coverage >= FLOOR_WORDS))
-    worded = np.asarray(coverage >= ENOUGH_WORDS)
+    worded = np.asarray(coverage >= (ENOUGH_FOREIGN if foreign else ENOUGH_WORDS))
     evidence = np.zeros(len(coverage), dtype=np.float32)
     for name, values in held.items():
         evidence += np.float32(EVIDENCE[name] / sum(EVIDENCE[other] for other in held)) * values
