@@ -73,8 +73,8 @@ class Settings(_Part):
     timezone: str = "UTC"
     """IANA zone of the project, for messages that bring none."""
     embedder: Literal["bundled", "none"] = "bundled"
-    threads: int = Field(default=1, ge=1)
-    """Threads of one embedding session."""
+    threads: int = Field(default_factory=lambda: min(2, os.cpu_count() or 1), ge=1)
+    """Threads of one embedding session; more than two help little with short texts."""
     store: StoreSettings = StoreSettings()
     ingest: IngestSettings = IngestSettings()
     search: SearchSettings = SearchSettings()
