@@ -78,6 +78,9 @@ def test_a_new_job_after_a_change_closes_the_old_one_in_chinese(tmp_path: Path) 
     "texts",
     [
         ("I like tea.", "I like coffee.", "I love running.", "I enjoy chess."),
+        ("My hobby is chess.", "My hobby is tennis."),
+        ("My friend is Tom.", "My friend is Anna."),
+        ("I work as a nurse.", "I work as a tutor on weekends."),
         ("I have a cat.", "I have a dog.", "I have a parrot."),
         ("I speak French.", "I speak Dutch."),
         ("I work at Google.", "I live in Berlin.", "I'm 34.", "My phone number is 555-1000."),

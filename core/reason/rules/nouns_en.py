@@ -32,6 +32,11 @@ class Subject:
 
 _IS: Final = ("is", "was", "are", "were")
 _NEWER: Final = frozenset({"new", "current", "latest", "updated"})
+_MANY: Final = frozenset(
+    "hobby interest passion pastime language pet skill talent tool instrument sport goal dream allergy degree song book"
+    " movie film band subject class course project friend colleague game habit fear food dish drink plan".split()
+)
+"""Nouns of which a person has several, so that a further one never replaces the first."""
 _SOLE_KIN: Final = frozenset(
     "wife husband spouse partner mother father mom mum dad boss manager fiance fiancee".split()
 )
@@ -149,7 +154,8 @@ def _equals(phrases: Phrases, entity: str, entity_type: str, properties: Sequenc
         value = replace(value, text=value.text.split()[0]) if properties[-1] == "age" else value
         head = properties[-1]
     plural = low[verb] in ("are", "were") and head.endswith("s") and not head.endswith("ss")
-    single = False if plural else None if head in lexicon.KIN - _SOLE_KIN else True
+    many = head in _MANY and not {"favorite", "favourite"}.intersection(properties)
+    single = False if plural or many else None if head in lexicon.KIN - _SOLE_KIN else True
     past = low[verb] in ("was", "were") and low[0] in ("my", "our")
     polarity = -1 if negated or past else 1
     name = snake(properties)

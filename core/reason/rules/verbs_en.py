@@ -90,6 +90,8 @@ def active(
             name = snake(["uses", low[value.end], *purpose.text.split()])
             value = replace(value, whole=purpose.whole)
     single = _single(name, phrases.clause.correction or word == "switched")
+    if name == "works_as" and not value.whole:
+        single = None  # "as a tutor on weekends": beside another trade
     name = "likes" if base == "stand" else lexicon.CANONICAL.get(name, name)
     if word == "joined" and (low[0] == "we" or "and" in value.text.split() or _to_eat(low, value)):
         return None  # company at a table rather than a firm
