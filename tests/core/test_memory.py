@@ -229,12 +229,44 @@ def test_undo_takes_an_update_back_and_cascade_what_came_after(memory: Memory) -
     assert [hit.memory.value for hit in memory.search("Where do I live?", user_id="ann").hits] == ["Oslo"]
 
 
-def test_undo_names_what_it_leaves_alone_and_refuses_when_nothing_is_left(memory: Memory) -> None:
+def test_undo_refuses_a_change_whose_only_memory_was_changed_again(memory: Memory) -> None:
     added = memory.add("My bike is green.", user_id="ann")
     memory.update(added.memory_ids[0], content="My bike is teal.")
     with pytest.raises(Conflict, match=added.memory_ids[0]):
         memory.undo(added.changes[0].change_id)
     assert _said(memory) == ["My bike is teal."]
+
+
+def test_undo_is_whole_or_refused_with_what_is_in_its_way(memory: Memory) -> None:
+    memory.add("I live in Oslo.", user_id="ann")
+    moved = memory.add("I live in Bergen.", user_id="ann").changes[0]
+    [active] = memory.list(user_id="ann").memories
+    later = memory.update(active.memory_id, metadata={"checked": True})
+    with pytest.raises(Conflict, match=f"{active.memory_id}; by {later.change_id}"):
+        memory.undo(moved.change_id)
+    assert _said(memory) == ["I live in Bergen."]
+    memory.undo(moved.change_id, cascade=True)
+    assert _said(memory) == ["I live in Oslo."]
+
+
+def test_cascade_also_takes_back_what_is_in_the_way_of_later_changes(memory: Memory) -> None:
+    first = memory.add("My bike is green.", user_id="ann")
+    memory.add("I have two cats.", user_id="ann")
+    memory.delete_all(user_id="ann")
+    [cats] = [one for one in memory.list(user_id="ann", filters={"status": "archived"}).memories if "cats" in one.value]
+    memory.update(cats.memory_id, status="active")
+    memory.undo(first.changes[0].change_id, cascade=True)
+    assert _said(memory) == ["I have two cats."]
+
+
+def test_undo_of_a_change_of_many_memories_brings_all_of_them_back(memory: Memory) -> None:
+    plants = [f"My plant number {number} is a fern." for number in range(60)]
+    memory.add([{"role": "user", "content": words} for words in plants], user_id="ann")
+    before = _said(memory)
+    gone = memory.delete_all(user_id="ann")
+    assert gone.counts["archive"] == len(before) > 1
+    memory.undo(gone.change_id)
+    assert _said(memory) == before
 
 
 SAYINGS = (
@@ -265,27 +297,6 @@ def test_undoing_the_last_change_restores_the_active_set(
     assert state() == states.pop() == []
     assert memory.verify() == ()
     memory.close()
-
-
-@pytest.mark.parametrize(
-    ("stamp", "zone", "text", "utc"),
-    [
-        ("2024-03-05T00:30:00+13:00", None, "I met Ola yesterday.", datetime(2024, 3, 3, 11, tzinfo=UTC)),
-        ("2024-03-05T00:30:00+13:00", "UTC", "I met Ola yesterday.", datetime(2024, 3, 3, tzinfo=UTC)),
-        ("2024-03-04T11:30:00Z", "+13:00", "I met Ola yesterday.", datetime(2024, 3, 3, 11, tzinfo=UTC)),
-        ("2024-03-05T00:30:00+13:00", None, "I have an exam tomorrow at 9am.", datetime(2024, 3, 5, 20, tzinfo=UTC)),
-        ("2024-03-04T23:30-08:00", None, "I have an exam tomorrow at 9am.", datetime(2024, 3, 5, 17, tzinfo=UTC)),
-        ("2024-03-04T23:30-08:00", None, "I fly at 14:30 today.", datetime(2024, 3, 4, 22, 30, tzinfo=UTC)),
-    ],
-)
-def test_days_are_those_of_the_offset_unless_a_zone_is_stated(
-    memory: Memory, stamp: str, zone: str | None, text: str, utc: datetime
-) -> None:
-    line = {"role": "user", "content": text, "timestamp": stamp}
-    [found] = memory.add([line], user_id="ann", timezone=zone).memory_ids
-    assert memory.get(found).valid_from == utc
-    [heard] = memory.evidence(found)
-    assert heard.timezone == (zone or stamp[-6:])
 
 
 def test_a_failed_extraction_writes_nothing_and_stays_pending(memory: Memory) -> None:
