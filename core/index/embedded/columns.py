@@ -63,7 +63,9 @@ class Columns:
         changed = np.asarray(places[:known], dtype=np.int64)
         for name, column in self._codes.items():
             table = self._tables[name]
-            codes = np.fromiter((table.setdefault(v, len(table)) for v in rows[name]), np.int32, len(places))
+            for value in dict.fromkeys(rows[name]):
+                table.setdefault(value, len(table))
+            codes = np.fromiter(map(table.__getitem__, rows[name]), np.int32, len(places))
             column.view[changed] = codes[:known]
             column.append(codes[known:])
         for name, times in self._times.items():

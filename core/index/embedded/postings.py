@@ -23,7 +23,7 @@ class Postings:
     """Postings in compressed rows (terms sorted, documents of each term together), plus an unsorted tail.
 
     A document whose text changed is dead in the base and lives in the tail. When the tail has outgrown an eighth of the
-    base, both are sorted together, which keeps adding at a constant cost on average.
+    base, the next query sorts both together, which keeps adding at a constant cost on average.
     """
 
     def __init__(self) -> None:
@@ -66,12 +66,12 @@ class Postings:
         self._tail_docs.append(places.astype(np.int32)[owners])
         self._tail_counts.append(counts)
         self._norms = None
-        if len(self._tail_terms) > max(_SMALL_TAIL, len(self._docs) // 8):
-            self._sort()
 
     def score(self, query: Mapping[str, float], topic: Collection[str]) -> tuple[Floats, Floats]:
         """Return BM25F as a share of the most this query could reach, and the share of the terms of its ``topic`` that
         each document holds, weighted by idf; both by document, in 0..1."""
+        if len(self._tail_terms) > max(_SMALL_TAIL, len(self._docs) // 8):
+            self._sort()  # here and not while rows come in: a partition that is loaded page by page is sorted once
         held = [self._holders(np.uint64(term_hash(term))) for term in query]
         sizes = np.array([len(docs) for docs, _ in held], dtype=np.int64)
         weights = np.array(list(query.values()), dtype=np.float64)
