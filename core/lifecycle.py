@@ -100,9 +100,7 @@ def undo(services: Services, project_id: str, change_id: str, *, cascade: bool, 
         raise NotFound(f"No change {bounded(change_id)} in project {project_id!r}: list them with memory.changes().")
     caught_up(services)
     if cascade:
-        for later in later_changes(
-            inverse(change, services.ledger, services.reader).conflicts, change, services.reader
-        ):
+        for later in later_changes(change, services.ledger, services.reader):
             _undo_one(services, later, actor)
     return _undo_one(services, change_id, actor)
 
@@ -136,10 +134,10 @@ def _undo_one(services: Services, change_id: str, actor: str) -> Change:
 
     def plan() -> Plan:
         back = inverse(change, services.ledger, services.reader)
-        if back.conflicts and not back.plan.actions:
+        if back.conflicts:
             raise Conflict(
-                f"Every memory of {change_id!r} was changed again since: {', '.join(back.conflicts[:5])}. "
-                "Undo the later changes first, or use cascade."
+                f"{len(back.conflicts)} of the memories of {change_id} changed again since: {_some(back.conflicts)}; "
+                f"by {_some(back.later)}. Undo the later changes first, or use cascade."
             )
         return back.plan
 
@@ -193,6 +191,11 @@ def _refuse_double(services: Services, changed: Memory) -> None:
         raise Conflict(
             f"Memory {other!r} of the same scope is active and says the same. Archive one, or use other words."
         )
+
+
+def _some(ids_: tuple[str, ...]) -> str:
+    rest = len(ids_) - 5
+    return ", ".join(ids_[:5]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _merged(old: Mapping[str, object], patch: Mapping[str, object]) -> dict[str, object]:

@@ -228,14 +228,15 @@ class Memory:
         return lifecycle.delete_all(self.services, scope, actor=_label("actor", actor))
 
     def undo(self, change_id: str, *, cascade: bool = False, actor: str = "") -> Change:
-        """Take a change back, by a new change.
+        """Take a change back whole, by a new change.
 
         Args:
             cascade: take later changes of the same memories back first, newest first.
 
         Raises:
             NotFound: no such change in this project.
-            Conflict: all its memories were changed again since, and ``cascade`` is off; the message names them.
+            Conflict: some of its memories were changed again since, and ``cascade`` is off; the message names them and
+                the later changes. Nothing was written.
 
         >>> change = memory.add("I live in Rome.", user_id="ann").changes[0]
         >>> memory.undo(change.change_id).counts["archive"]

@@ -1,8 +1,8 @@
 """Undo: the inverse plan of a change.
 
-A change is taken back by writing, for each memory whose head is still that change's own, the revision that stood before
-it (a memory that the change created is archived). Memories that were changed again since are named as conflicts; with
-cascade the later changes are taken back first, newest first.
+A change is taken back whole, by writing for each of its memories the revision that stood before it (a memory that the
+change created is archived). Memories that were changed again since are its conflicts: the later changes must be taken
+back first, newest first.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,12 @@ __all__ = ["Inverse", "inverse", "later_changes"]
 
 @dataclass(frozen=True, slots=True)
 class Inverse:
-    """The plan that takes a change back, and the memories that it leaves alone because they changed again since."""
+    """The plan that takes a change back, the memories in its way because they changed again since, and the ids of the
+    changes that did so, newest first. The plan may be applied only where nothing is in its way."""
 
     plan: Plan
     conflicts: tuple[str, ...]
+    later: tuple[str, ...]
 
 
 def inverse(change: Change, ledger: Ledger, reader: Reader) -> Inverse:
@@ -31,13 +33,17 @@ def inverse(change: Change, ledger: Ledger, reader: Reader) -> Inverse:
     base = ledger.scope_state(partition).version
     mine: list[Action] = []
     conflicts: list[str] = []
-    for memory in reader.written_by(change.change_id, partition):
-        revisions = reader.revisions(memory.memory_id, partition)
+    later: dict[str, int] = {}
+    written = reader.written_by(change.change_id, partition)
+    histories = reader.histories([memory.memory_id for memory in written], partition)
+    for memory in written:
+        revisions = histories[memory.memory_id]
         # A later change that was itself taken back leaves the same state behind: that is no conflict.
         if _state(revisions[-1]) == _state(memory):
             mine.append(_back(memory, revisions))
         else:
             conflicts.append(memory.memory_id)
+            later.update({revision.change_id: revision.seq for revision in revisions if revision.seq > change.seq})
     undone = frozenset(action.memory.memory_id for action in mine)
     edges = tuple(
         replace(edge, active=not edge.active)
@@ -46,26 +52,28 @@ def inverse(change: Change, ledger: Ledger, reader: Reader) -> Inverse:
     )
     # Archiving comes first: a claim that is restored must find its place among the active ones free.
     mine.sort(key=lambda action: action.op != "archive")
-    left = f"; changed again since and left alone: {', '.join(conflicts)}" if conflicts else ""
     plan = Plan(
         kind="undo",
         scope=change.scope,
         base_version=base,
         actions=tuple(mine),
         edges=edges,
-        reason=f"undo of {change.change_id}{left}",
+        reason=f"undo of {change.change_id}",
     )
-    return Inverse(plan, tuple(conflicts))
+    return Inverse(plan, tuple(conflicts), tuple(sorted(later, key=lambda change_id: -later[change_id])))
 
 
-def later_changes(conflicts: Sequence[str], change: Change, reader: Reader) -> list[str]:
-    """Return the ids of the changes that touched these memories after ``change``, newest first."""
-    seen: dict[str, int] = {}
-    for memory_id in conflicts:
-        for revision in reader.revisions(memory_id, change.scope.partition):
-            if revision.seq > change.seq:
-                seen[revision.change_id] = revision.seq
-    return sorted(seen, key=lambda change_id: -seen[change_id])
+def later_changes(change: Change, ledger: Ledger, reader: Reader) -> list[str]:
+    """Return the ids of all changes in the way of taking ``change`` back, and those in their way, newest first."""
+    found: dict[str, int] = {}
+    ahead = [change]
+    while ahead:
+        for change_id in inverse(ahead.pop(), ledger, reader).later:
+            later = None if change_id in found else ledger.change(change_id)
+            if later is not None:
+                found[change_id] = later.seq
+                ahead.append(later)
+    return sorted(found, key=lambda change_id: -found[change_id])
 
 
 def _state(memory: Memory) -> Memory:

@@ -212,8 +212,8 @@ class CurrentIndex:
         return self._ledger.get_meta(generation_key(self._generations)) or ""
 
     def _made(self, lost: str) -> SearchIndex | None:
-        """Make an empty generation where there is none, or its file was lost or damaged; the log fills it, or asks for a
-        rebuild. None if somebody else was first."""
+        """Make an empty generation where there is none, or its file was lost or damaged; the log fills it, or asks for
+        a rebuild. None if somebody else was first."""
         name = random_id("gen")
         index = self._generations.create(name, self._generations.embedder)
         if self._ledger.set_meta(generation_key(self._generations), name, expected=lost):

@@ -104,6 +104,14 @@ class Reader:
         rows = self.view().rows("memories", _where(owner, memory_id=[memory_id]))
         return _memories(rows.unique(["memory_id", "revision"], keep="first"), by=["revision"])
 
+    def histories(self, memory_ids: Sequence[str], owner: Owner) -> dict[str, list[Memory]]:
+        """Return all revisions of each of these memories that the owner has, oldest first, in one read."""
+        rows = self.view().rows("memories", _where(owner, memory_id=memory_ids))
+        found: dict[str, list[Memory]] = {}
+        for memory in _memories(rows.unique(["memory_id", "revision"], keep="first"), by=["memory_id", "revision"]):
+            found.setdefault(memory.memory_id, []).append(memory)
+        return found
+
     def as_of(
         self, owner: Owner, valid_time: datetime | None = None, known_at: datetime | None = None
     ) -> list[Memory]:  # fmt: skip
