@@ -4,9 +4,17 @@ from collections.abc import Mapping
 
 import click
 
+from mindmem.core.errors import MindMemError
 from mindmem.core.serve.console import Session, with_session
 
-__all__ = ["serve", "serve_all"]
+__all__ = ["NoServer", "serve", "serve_all"]
+
+
+class NoServer(MindMemError):
+    """Nobody answers at the Prefect server's address; the message says how to start one."""
+
+    code = "no_server"
+    transient = True
 
 
 def serve_all(parameters: Mapping[str, str] | None = None, *, limit: int = 3) -> None:
@@ -14,13 +22,25 @@ def serve_all(parameters: Mapping[str, str] | None = None, *, limit: int = 3) ->
 
     Schedules are paused on a clean stop. ``parameters`` go to every run; ``limit`` bounds runs at once, each a process
     of about 150 MB: after a long stop Prefect would start every late run together.
+
+    Raises:
+        NoServer: nobody answers there.
     """
+    from httpx import ConnectError
     from prefect import serve as serve_deployments
+    from prefect.settings import get_current_settings
 
     from mindmem.deployments.automations import apply_automations
     from mindmem.deployments.registry import SPECS, to_deployment
 
-    apply_automations()
+    try:
+        apply_automations()
+    except ConnectError as error:
+        server = get_current_settings()
+        raise NoServer(
+            f"No Prefect server answers at {server.api.url}; start one with: PREFECT_HOME={server.home} "
+            "prefect server start (or name another in PREFECT_API_URL)."
+        ) from error
     deployments = [to_deployment(spec, parameters or {}) for spec in SPECS]
     serve_deployments(*deployments, pause_on_shutdown=True, limit=limit)
 

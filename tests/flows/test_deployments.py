@@ -91,3 +91,14 @@ def test_what_a_person_has_set_for_prefect_stays(tmp_path: Path) -> None:
     read = prepared(tmp_path / "home", PREFECT_HOME=str(theirs), PREFECT_LOGGING_EXTRA_LOGGERS="mine")
     assert (read["home"], read["extra"]) == (str(theirs), ["mine"])
     assert not (theirs / "profiles.toml").exists()
+
+
+def test_serving_without_a_server_says_how_to_start_one(tmp_path: Path) -> None:
+    command = [Path(sys.executable).with_name("mindmem"), "serve", "--home", str(tmp_path)]
+    given = {**os.environ, "PREFECT_API_URL": "http://127.0.0.1:9/api"}
+    given.pop("PREFECT_HOME", None)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=given)
+    assert done.returncode == 4
+    [line] = [line for line in done.stderr.splitlines() if line.startswith("mindmem: ")]
+    assert "No Prefect server answers at http://127.0.0.1:9/api" in line
+    assert "prefect server start" in line
