@@ -275,4 +275,11 @@ def _commit_of(prepared: _Prepared, plan: Plan, lease: Lease | None) -> Request:
 def _receipt(prepared: _Prepared, plan: Plan, changes: tuple[Change, ...]) -> Receipt:
     counts = Counter(counts_of(plan))
     counts["windows"] = prepared.windows
-    return Receipt(add_id=prepared.request.add_id, changes=changes, actions=plan.actions, counts=dict(+counts))
+    actions = plan.actions
+    for change in changes:  # one at most
+        actions = tuple(replace(action, memory=_recorded(action.memory, change)) for action in actions)
+    return Receipt(add_id=prepared.request.add_id, changes=changes, actions=actions, counts=dict(+counts))
+
+
+def _recorded(memory: Memory, change: Change) -> Memory:
+    return replace(memory, recorded_at=change.recorded_at, change_id=change.change_id, seq=change.seq)

@@ -42,6 +42,7 @@ def test_a_receipt_names_what_was_written_and_it_can_be_read_at_once(memory: Mem
     assert memory.get(found).content.startswith("The boiler")
     assert [hit.memory.memory_id for hit in memory.search("boiler", user_id="ann").hits] == [found]
     assert receipt.changes[0].counts["add"] == 1
+    assert [action.memory for action in receipt.actions] == [memory.get(found)]
 
 
 def test_ids_stay_the_same_through_fold_rebuild_and_restart(memory: Memory, home: Path) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -98,6 +99,18 @@ class TestAdd:
         done = run("add", "I play the cello.")
         assert done.exit_code == 2
         assert "--user" in done.stderr
+
+    def test_without_a_time_counts_as_said_now_and_prints_the_date(self, run: Run) -> None:
+        before = datetime.now(UTC)
+        done = run("add", "I live in Porto.", "--user", "ann", "--json")
+        [action] = json.loads(done.stdout)["actions"]
+        assert datetime.fromisoformat(action["memory"]["observed_at"]) >= before.replace(microsecond=0)
+        assert action["memory"]["recorded_at"]
+        assert action["memory"]["change_id"]
+
+    def test_with_a_key_and_no_time_can_be_repeated(self, run: Run) -> None:
+        words = ("add", "I live in Porto.", "--user", "ann", "--key", "k", "--json")
+        assert [json.loads(run(*words).stdout)["repeated"] for _ in range(2)] == [False, True]
 
 
 class TestSearch:

@@ -26,7 +26,12 @@ def _owner(command: F) -> F:
 @click.option("--user", "user_id", required=True, metavar="ID", help="Whose memory this is.")
 @click.option("--name", metavar="NAME", help="Who speaks; first person is read as this person.")
 @click.option("--role", type=click.Choice(["user", "assistant", "system", "tool"]), default="user", show_default=True)
-@click.option("--time", "timestamp", metavar="TIME", help="When it was said: ISO 8601 or 13 digits of milliseconds.")
+@click.option(
+    "--time",
+    "timestamp",
+    metavar="TIME",
+    help="When it was said: ISO 8601 or 13 digits of milliseconds (default: now; unknown with --key).",
+)
 @click.option("--timezone", metavar="ZONE", help="IANA zone or offset in which words like 'tomorrow' are read.")
 @click.option("--session", "session_id", metavar="ID", help="The conversation it belongs to.")
 @click.option("--agent", "agent_id", metavar="ID", help="The agent that listens.")
@@ -55,6 +60,8 @@ def add(
     if timestamp:
         message["timestamp"] = int(timestamp) if timestamp.isdecimal() and len(timestamp) == 13 else timestamp
     with session.memory(fold=True) as memory:
+        if not timestamp and not idempotency_key:  # the repetition of a key must say the same
+            message["timestamp"] = memory.services.clock.now()
         receipt = memory.add(
             [message],
             user_id=user_id,
