@@ -14,6 +14,7 @@ from datetime import datetime
 
 from mindmem.core import ids
 from mindmem.core.ingest.gate import Gated
+from mindmem.core.ingest.guards import own_word
 from mindmem.core.ingest.links import Links
 from mindmem.core.ingest.memories import MAX_SOURCES, new_memory
 from mindmem.core.ingest.recall import Timelines
@@ -26,6 +27,10 @@ __all__ = ["decide"]
 
 _RANK: Mapping[Operation, int] = {"reinforce": 0, "merge": 1, "archive": 2, "restore": 2, "add": 3, "update": 3}
 """Which word is kept for a memory that an add touches more than once."""
+_DENIED = frozenset({"negated", "past"})
+"""Flags of claims that end or began their own value only: they are no value of the property's timeline."""
+_DISPUTED = 0.7
+"""How sure another's word is that differs from what somebody said of themselves, as a share."""
 
 
 def decide(
@@ -123,7 +128,7 @@ class _Deciding:
         for recalled in gated.recalled:
             if recalled.seq:  # else it is an earlier candidate of this add, known here by what became of it
                 self._see(recalled)
-        targets = self._current(resolution.targets)
+        targets = tuple(one for one in self._current(resolution.targets) if not self._beside(self._rows[one], memory))
         related = tuple(one for one in self._current(resolution.related) if one not in targets)
         # The one that was judged, unless this add has put another value in its place meanwhile.
         judged = next(
@@ -153,6 +158,11 @@ class _Deciding:
             if name in self._rows and self._rows[name].status == "active":
                 found[name] = None
         return tuple(found)
+
+    @staticmethod
+    def _beside(target: Memory, memory: Memory) -> bool:
+        """Whether a target became, in this add, the denial of another value, which a new value leaves true."""
+        return not _DENIED.isdisjoint(target.flags) and content_words(target.value) != content_words(memory.value)
 
     # -- the operations
 
@@ -272,7 +282,9 @@ class _Deciding:
                 return True
             if other.status != "archived" or other.valid_to is None:  # kept beside, or taken out by somebody
                 return False
-            return bool(candidate.single_valued) or (bool(value) and content_words(other.value) == value)
+            beside = candidate.polarity < 0 or not _DENIED.isdisjoint((*candidate.flags, *other.flags))
+            same = bool(value) and content_words(other.value) == value
+            return same or (bool(candidate.single_valued) and not beside)
 
         return [*more_before, *filter(taking_part, before)], [*filter(taking_part, after), *more_after]
 
@@ -335,6 +347,8 @@ class _Deciding:
 def _adopted(gated: Gated) -> Candidate:
     """The candidate, about what its target is about where its own words name values only."""
     candidate, resolution = gated.candidate, gated.resolution
+    if resolution.op == "add" and any(_disputed(candidate, memory) for memory in gated.recalled):
+        return replace(candidate, confidence=candidate.confidence * _DISPUTED)
     target = next((one for one in gated.recalled if one.memory_id in resolution.targets[:1]), None)
     if not resolution.adopts or target is None:
         return candidate
@@ -347,6 +361,11 @@ def _adopted(gated: Gated) -> Candidate:
         valid_from=None if candidate.mem_type == "episodic" else candidate.valid_from,
         time_precision="unknown" if candidate.mem_type == "episodic" else candidate.time_precision,
     )
+
+
+def _disputed(candidate: Candidate, memory: Memory) -> bool:
+    same = bool(candidate.property_name) and candidate.property_name == memory.property_name
+    return same and candidate.value != memory.value and own_word(memory, candidate.speaker)
 
 
 def _extended(old: tuple[Source, ...], new: tuple[Source, ...]) -> tuple[Source, ...]:

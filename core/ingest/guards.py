@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
+from mindmem.core.ids import normalise_claim
 from mindmem.core.language import chinese, english
 from mindmem.core.language.words import stem, words
+from mindmem.core.records import Memory
 
-__all__ = ["Difference", "distinct", "series"]
+__all__ = ["Difference", "distinct", "own_word", "series"]
 
 Difference = Literal["date", "number", "unit", "negation", "antonym", "named entity"]
 
@@ -93,6 +95,13 @@ def distinct(first: str, second: str) -> Difference | None:
     if not (a.names <= b.tokens and b.names <= a.tokens):
         return "named entity"
     return None
+
+
+def own_word(memory: Memory, speaker: str) -> bool:
+    """Return whether a memory is what somebody said of themselves and ``speaker`` is somebody else: no other's word
+    takes it back."""
+    own = normalise_claim(memory.entity_name)
+    return bool(own) and normalise_claim(memory.speaker) == own != normalise_claim(speaker)
 
 
 def series(first: str, second: str) -> bool:

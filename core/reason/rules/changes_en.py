@@ -12,7 +12,7 @@ from mindmem.core.reason.rules.nouns_en import Subject, is_profession
 from mindmem.core.reason.rules.phrases_en import Phrases, Value, snake
 from mindmem.core.reason.rules.statements import OWNER, TEAM, Statement
 
-__all__ = ["began", "corrected", "now_at", "property_changed", "scheduled"]
+__all__ = ["began", "corrected", "now_at", "property_changed", "restated", "scheduled"]
 
 _OF_WORK: Final = re.compile(
     r"\b(?:jobs?|work(?:s|ed|ing)?|company|quit|resigned|employer|hired|career|role)\b", re.IGNORECASE
@@ -49,6 +49,13 @@ _CORRECTED: Final = tuple(
 )
 
 
+_RESTATED: Final = re.compile(
+    r"(?:(?:sorry|oops|no|wait|actually|correction|my mistake|my bad|i mean|i meant)[,:.!—–-]* +)+"
+    r"the (?P<nouns>[a-z]+(?: [a-z]+){0,2}) (?:is|was|should be) (?P<value>[^\s,;]*\d[^\s,;]*(?: [\w%€$£]+)?)[.!]*",
+    re.IGNORECASE,
+)
+
+
 def corrected(sentence: str) -> tuple[str, str]:
     """Return the new and the old value of a sentence that names both and no property; two empty strings otherwise.
 
@@ -60,6 +67,19 @@ def corrected(sentence: str) -> tuple[str, str]:
         if match is not None and match["new"][0].isupper() == match["old"][0].isupper():
             return match["new"].rstrip("."), match["old"].rstrip(".")
     return "", ""
+
+
+def restated(sentence: str) -> tuple[str, str]:
+    """Return the property and the new value of a correction of what "the" names; two empty strings otherwise.
+
+    >>> restated("Sorry, the flight is LH1243."), restated("The flight is LH1243.")
+    (('flight', 'LH1243'), ('', ''))
+    """
+    match = _RESTATED.fullmatch(sentence.strip())
+    if match is None:
+        return "", ""
+    name = snake(match["nouns"].split())
+    return lexicon.CANONICAL.get(name, name), match["value"].rstrip(".")
 
 
 def began(phrases: Phrases, subject: Subject, place: int) -> Statement | None:

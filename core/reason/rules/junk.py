@@ -32,6 +32,8 @@ _LIST_OPEN: Final = re.compile(
 """A heading that announces recalled memories, and the list below it."""
 _LIST_CUES: Final = ("memor", "remember", "know", "recall", "记忆", "记得")
 _CODE: Final = re.compile(r"^(?:```|~~~)", re.MULTILINE)
+_QUOTED_LINE: Final = re.compile(r"^[ \t]{0,3}(?:>|#{1,6}[ \t]|//|/\*|<!--).*\n?", re.MULTILINE)
+"""Lines that quote somebody, head a section or comment on code: not what the speaker says."""
 _BOOT: Final = re.compile(
     r"^\s*(?:#+ ?(?:AGENTS|CLAUDE|SOUL|MEMORY|IDENTITY|TOOLS|USER|BOOT(?:STRAP)?|HEARTBEAT|SYSTEM|GEMINI)"
     r"(?:\.md)?\b[^\n]{0,80}\n"
@@ -157,18 +159,28 @@ def _fences(content: str) -> Iterator[tuple[int, int]]:
 
 
 def blocks(content: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the stretches of prose between code blocks; an unclosed block runs to the end."""
+    """Return the stretches of prose between code blocks and quoted lines; an unclosed block runs to the end."""
     marks = [match.start() for match in _CODE.finditer(content, start, end)]
     prose: list[tuple[int, int]] = []
     place = start
     for opening, closing in zip(marks[::2], [*marks[1::2], None], strict=False):
         if opening > place:
-            prose.append((place, opening))
+            prose += _unquoted(content, place, opening)
         line = end if closing is None else content.find("\n", closing)
         place = end if line < 0 else min(end, line + 1)
-    if place < end:
-        prose.append((place, end))
-    return prose
+    return prose + _unquoted(content, place, end)
+
+
+def _unquoted(content: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the stretches between quoted lines, headings and comments."""
+    found: list[tuple[int, int]] = []
+    for line in _QUOTED_LINE.finditer(content, start, end):
+        if line.start() > start:
+            found.append((start, line.start()))
+        start = line.end()
+    if start < end:
+        found.append((start, end))
+    return found
 
 
 def is_boot_file(content: str) -> bool:

@@ -227,7 +227,7 @@ CANONICAL: Final = {
 }  # fmt: skip
 """Wordings of one property to one name, so that a newer value meets the older."""
 
-PLACED: Final = frozenset({"lives_in", "works_at", "resides_in", "stays_in", "works_in"})
+PLACED: Final = frozenset({"lives_in", "works_at", "resides_in", "stays_in"})
 """Properties whose value is a place or an employer with a name."""
 
 DISLIKES: Final = _words("hate hates dislike dislikes detest detests loathe loathes despise despises")

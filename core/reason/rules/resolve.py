@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from mindmem.core.ids import content_hash, normalise_claim
-from mindmem.core.ingest.guards import distinct, series
+from mindmem.core.ingest.guards import distinct, own_word, series
 from mindmem.core.language import chinese, english
 from mindmem.core.language.words import content_words, stem, words
 from mindmem.core.reason.port import Candidate, Judged, Resolution, ResolutionRequest, Verdict
+from mindmem.core.reason.rules.changes_en import restated
 from mindmem.core.records import Memory
 
 __all__ = ["RulesResolver"]
@@ -50,6 +51,12 @@ _CORRECTION: Final = re.compile(
     re.IGNORECASE,
 )
 """Openings that take back what was said before on the same matter."""
+_RECOUNT: Final = re.compile(
+    r"\b(?:now|anymore|any more|any longer|no longer|these days|nowadays|currently)\b|现在|目前|如今|不再|已经没",
+    re.IGNORECASE,
+)
+"""Words that say that a count holds now, unlike the one before."""
+_CHINESE_COUNT: Final = re.compile(r"^([0-9]+|[一二两三四五六七八九十])[只条个匹头辆套位](.*)$")
 _BESIDE: Final = re.compile(
     r"\b(?:also|as well|in addition|additionally|another|besides|second)\b|也|还|另外|同时|第二", re.IGNORECASE
 )
@@ -92,7 +99,12 @@ def _resolve(candidate: Candidate, recalled: Sequence[Memory]) -> Resolution:
     if len(candidate.content) > _LONG:
         return Resolution("add", "new")
     peers = [one for one in recalled if _same_subject(candidate, one) and len(one.content) <= _LONG]
-    corrected = [memory for memory in recalled if _corrects(candidate, memory) or _substitutes(candidate, memory)]
+    corrected = [
+        memory
+        for memory in recalled
+        if (_corrects(candidate, memory) or _substitutes(candidate, memory) or _restates(candidate, memory))
+        and not own_word(memory, candidate.speaker)
+    ]
     if len(corrected) == 1 and _UNTRUSTED.isdisjoint(candidate.flags):
         return Resolution("update", "the words replace the old value", _ids(corrected), 0.9, adopts=True)
     for memory in peers:
@@ -103,7 +115,9 @@ def _resolve(candidate: Candidate, recalled: Sequence[Memory]) -> Resolution:
             resolution = judge(candidate, peers)
             if resolution is not None:
                 return resolution
-    related = tuple(memory.memory_id for memory in peers if _alike(candidate, memory))[:_MAX_RELATED]
+    related = tuple(
+        memory.memory_id for memory in peers if _alike(candidate, memory) or _of_another(candidate, memory)
+    )[:_MAX_RELATED]
     return Resolution("add", "new", related=related)
 
 
@@ -125,7 +139,8 @@ def _said(text: str) -> tuple[str, ...]:
 # -- a newer value
 
 
-def _update(candidate: Candidate, peers: Sequence[Memory]) -> Resolution | None:
+def _update(candidate: Candidate, recalled: Sequence[Memory]) -> Resolution | None:
+    peers = [memory for memory in recalled if not own_word(memory, candidate.speaker)]
     if _is_over(candidate):
         return None
     replaced = [memory for memory in peers if _replaces(candidate, memory)]
@@ -136,6 +151,9 @@ def _update(candidate: Candidate, peers: Sequence[Memory]) -> Resolution | None:
         return Resolution("update", "the same value with the opposite sense", _ids(denied), 0.9)
     if _BESIDE.search(candidate.content):
         return None
+    recounted = [memory for memory in peers if _recounts(candidate, memory)]
+    if recounted:
+        return Resolution("update", "a new count of the same", _ids(recounted), 0.9)
     older = [memory for memory in peers if _other_value(candidate, memory)]
     if older and candidate.single_valued:
         return Resolution("update", "a new value of a property that has one", _ids(older), 0.85)
@@ -159,12 +177,37 @@ def _other_value(candidate: Candidate, memory: Memory) -> bool:
         return False
     if memory.mem_type in _EVENTS and candidate.mem_type not in _EVENTS:
         return False
+    if _denied(candidate) or _denied(memory):  # what isn't so, or was, says nothing of another value
+        return False
     old, new = _value(memory.value), _value(candidate.value)
     if not old or not new or old == new:
         return False
     if _contains(old, new):  # the new words say less, not something else
         return False
     return not (series(candidate.content, memory.content) and any(map(_numeric, (*old, *new))))
+
+
+def _denied(claim: Candidate | Memory) -> bool:
+    return _negated(claim) or "past" in claim.flags
+
+
+def _recounts(candidate: Candidate, memory: Memory) -> bool:
+    """Whether the words count the same things anew and say that it is so now: "three cats now", "no cats anymore"."""
+    if memory.property_name != candidate.property_name or not candidate.property_name or _RECOUNT.search(
+        candidate.content
+    ) is None or "past" in candidate.flags:  # fmt: skip
+        return False
+    old, new = _counted_things(memory.value), _counted_things(candidate.value)
+    counted = bool(old[0]) and (bool(new[0]) or _negated(candidate))
+    return counted and old[1] == new[1] and (old[0] != new[0] or _negated(candidate) != _negated(memory))
+
+
+def _counted_things(value: str) -> tuple[str, tuple[str, ...]]:
+    """The number that a value begins with ("" for none) and the stems of what it counts."""
+    found = _counted(tuple(stem(word) for word in words(_CHINESE_COUNT.sub(r"\1 \2", value))))
+    if found[:1] in (("a",), ("an",)):
+        found = ("1", *found[1:])
+    return (found[0], found[1:]) if found and found[0].isdigit() else ("", found)
 
 
 def _denies(candidate: Candidate, memory: Memory) -> bool:
@@ -244,6 +287,16 @@ def _substitutes(candidate: Candidate, memory: Memory) -> bool:
         tail += 1
     fresh, gone = len(new) - head - tail, len(old) - head - tail
     return head >= 2 and 0 < fresh <= _REPLACED and 0 < gone <= _REPLACED and head + tail >= max(fresh, gone)
+
+
+def _restates(candidate: Candidate, memory: Memory) -> bool:
+    """Whether a correction kept in its own words names the property that has another value: "sorry, the flight is"."""
+    if candidate.mem_type != "episodic" or memory.mem_type != "profile" or not candidate.value:
+        return False
+    if "correction" not in candidate.flags or not _same_subject(candidate, memory) or _denied(memory):
+        return False
+    noun, value = restated(candidate.content)
+    return bool(noun) and noun == memory.property_name and _value(value) != _value(memory.value)
 
 
 # -- the same value again, and completion
@@ -338,6 +391,12 @@ def _contains(longer: tuple[str, ...], shorter: tuple[str, ...]) -> bool:
 
 def _numeric(word: str) -> bool:
     return word[0].isdigit() or word in english.NUMBERS
+
+
+def _of_another(candidate: Candidate, memory: Memory) -> bool:
+    """Whether somebody speaks of a property of which its owner has spoken themselves."""
+    same = bool(candidate.property_name) and candidate.property_name == memory.property_name
+    return same and own_word(memory, candidate.speaker)
 
 
 def _alike(candidate: Candidate, memory: Memory) -> bool:

@@ -22,7 +22,7 @@ from mindmem.core.reason.rules.verbs_en import TEAM_SUBJECT, active, is_team
 __all__ = ["read"]
 
 _WHOLE: Final = frozenset("if unless whether imagine suppose wish pretend hypothetically otherwise".split())
-_UNREADABLE: Final = re.compile(r"[?\"“”`<>{}|=\\？]|https?:")
+_UNREADABLE: Final = re.compile(r"[?\"“”`<>{}|=\\？]|https?:|(?:^|\s)['‘]\w+ [^'’]*['’](?!\w)")
 _COPULAS: Final = frozenset({"am", "is", "are", "was", "were"})
 _EMPHATIC: Final = frozenset("love like have enjoy live work own speak play use know prefer hate study teach".split())
 _DEMONYM: Final = ("ish", "ese", "ian", "can", "ean", "ench", "utch", "ek", "iss", "aqi", "ali", "man")
@@ -238,9 +238,7 @@ def _with_preposition(phrases: Phrases, subject: Subject, place: int, polarity: 
     if subject.person != 1 and not value.name and not (number or (subject.sure and word in lexicon.TO_NOUNS)):
         return None
     single = True if word in lexicon.CREATION and preposition in ("by", "in", "at", "to") else None
-    return phrases.statement(
-        subject.entity, subject.entity_type, name, value, single=single, polarity=polarity
-    )
+    return phrases.statement(subject.entity, subject.entity_type, name, value, single=single, polarity=polarity)
 
 
 def _age(phrases: Phrases, place: int) -> Value | None:

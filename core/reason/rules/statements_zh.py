@@ -16,7 +16,7 @@ from mindmem.core.reason.rules.statements import OWNER, TEAM, Statement
 
 __all__ = ["read"]
 
-_CLAUSE: Final = re.compile(r"(?:[^，,；;。！!]|(?<=\d)[，,](?=\d{3}(?!\d)))+")
+_CLAUSE: Final = re.compile(r"(?:[^，,；;。！!]|(?<=\d)(?:,(?=\d)|，(?=\d{3}(?!\d))))+")
 _UNSAID: Final = re.compile(
     r"[？?“”\"「」『』`]|吗[。！]?$|呢[。]?$|如果|要是|假如|假设|也许|可能|大概|好像|似乎|听说|据说|觉得|认为|以为|估计|应该|希望|想要|打算|想(?!念|象)"
     r"|[这那][几两]天|这阵子|那时候|当时|小时候|能不能|是不是|有没有|请|帮我|怎么|什么|哪|谁|多少|几点|说(?!英|中|法|德|日|韩|俄|西|葡|意|阿|粤|汉|普|一口|[\u4e00-\u9fff]{0,4}[语话文])"
@@ -68,6 +68,13 @@ _COMMON: Final = re.compile(
 _ORGANISATION: Final = re.compile(
     r"(?:公司|集团|大学|学院|中学|小学|学校|医院|银行|事务所|研究所|研究院|工厂|厂|局|部|店|社|所|院|行)$|^[A-Z]"
 )
+_SOME: Final = re.compile(r"(?:某|[一两几][个间套栋座所家幢处])(?!人)")
+"""Begins what is some place or employer rather than a named one."""
+_NO_PLACE: Final = re.compile(
+    r"(?<!市)(?:之中|当下|过去|回忆|阴影|梦里|幻想|压力|恐惧|孤独|痛苦|幸福|同一|原来的|老地方|时候)|[惧虑福苦暗望]中$"
+)
+"""What one lives or works in that is no place."""
+_NO_EMPLOYER: Final = re.compile(r"家里?|这里|那里|外面|线上|[白夜]天|晚上|夜[里间晚]|深夜|凌晨|周末|节假日")
 _FIRST: Final = re.compile(
     r"(?P<who>我们?)(?:已经|刚刚?|最近|前[天段]|上[周个]|去年|今年|又|也|都|现在|终于|全家|换|搬|辞|跳|离|升|结婚|毕业|转行|改行|退休)"
 )
@@ -223,10 +230,19 @@ def _dislike(match: "re.Match[str]") -> Statement | None:
 
 def _work(match: "re.Match[str]") -> Statement | None:
     place = match["value"]
-    if re.fullmatch("家里?|这里|那里|外面|线上|白天|晚上|周末", place):
+    if _NO_EMPLOYER.fullmatch(place) or _NO_PLACE.search(place):
         return None
+    if _SOME.match(place):
+        return _make(match, "workplace", place)
     at = _ORGANISATION.search(place) is not None or PLACE.fullmatch(place) is None
     return _make(match, "works_at" if at else "works_in", place, single=True)
+
+
+def _lives(match: "re.Match[str]") -> Statement | None:
+    place = match["value"]
+    if _NO_PLACE.search(place):
+        return None
+    return _make(match, "dwelling", place) if _SOME.match(place) else _make(match, "lives_in", place, single=True)
 
 
 def _joined(match: "re.Match[str]") -> Statement | None:
@@ -341,7 +357,7 @@ _RULES: Final[tuple[tuple["re.Pattern[str]", _Build], ...]] = tuple(
             _changed,
         ),
         (rf"{_WHO}{_ADVERB}(?:今年|已经|刚满|刚过|满|刚)*(?P<value>[0-9一二三四五六七八九十两]{{1,3}}岁)", _age),
-        (rf"{_WHO}{_PAST}{_ADVERB}{_NOT}{_ADVERB}住在?(?P<value>{_V})", _fixed("lives_in", True)),
+        (rf"{_WHO}{_PAST}{_ADVERB}{_NOT}{_ADVERB}住在?(?P<value>{_V})", _lives),
         (
             rf"{_WHO}(?:刚刚?|已经|最近|全家)*(?:搬到|搬去|搬家到|移居到?|定居在?)了?(?P<value>{_V})",
             _fixed("lives_in", True, began=True),
@@ -381,7 +397,7 @@ _RULES: Final[tuple[tuple["re.Pattern[str]", _Build], ...]] = tuple(
             _fixed("eats", False),
         ),
         (
-            rf"{_WHO}(?:家)?(?:现在|目前|还|也|家里)*(?:养了?|有)(?:(?P<count>[0-9一二两三四五六七八九十]{{1,3}})?(?P<measure>[只条个匹头辆套位]))?(?P<noun>[\u4e00-\u9fff]{{0,3}}(?:狗|猫|鸟|鱼|兔子|仓鼠|乌龟|马|孩子|儿子|女儿|哥哥|弟弟|姐姐|妹妹|车|房子))(?:[，,]?(?:名字)?叫(?P<called>[\w·]{{1,10}}))?",
+            rf"{_WHO}(?:家)?(?:现在|目前|还|也|家里)*(?:(?P<not>没|不再)(?:有|养)|养了?|有)(?:(?P<count>[0-9一二两三四五六七八九十]{{1,3}})?(?P<measure>[只条个匹头辆套位]))?(?P<noun>[\u4e00-\u9fff]{{0,3}}(?:狗|猫|鸟|鱼|兔子|仓鼠|乌龟|马|孩子|儿子|女儿|哥哥|弟弟|姐姐|妹妹|车|房子))(?:[，,]?(?:名字)?叫(?P<called>[\w·]{{1,10}}))?",
             _has,
         ),
         (rf"{_WHO}{_PAST}{_ADVERB}{_NOT}是(?P<counted>一名|一个|一位|个|名)?(?P<value>[\w·]{{1,16}})", _is),

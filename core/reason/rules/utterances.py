@@ -31,6 +31,22 @@ _CORRECTING: Final = re.compile(
     r"(?:\w+, )?(?:i meant|correction\b|i misspoke|scratch that|that was wrong)|(?:不对|更正|说错了|我是说|其实不是)",
     re.IGNORECASE,
 )
+_RETRACTION: Final = (
+    r"(?:(?:i|we|he|she|they) (?:used to(?! \w)|no longer do\b|(?:don['’]?t|do not|doesn['’]?t) any ?more\b)"
+    r"|not any ?more\b"
+    r"|(?:i was |i['’]m |i am )?(?:just |only )?(?:kidding|joking)\b|just a joke\b|never ?mind\b|that was a joke\b"
+    r"|(?:那|这)?(?:都?是以前|是过去|是从前)|现在不了|开玩笑|我?骗你|逗你|说着玩)"
+)
+_RETRACTED: Final = re.compile(
+    r"\W*(?:(?:well|ok(?:ay)?|no|wait|oh|haha|lol|hmm|but|actually|or rather|at least|哈哈|不过|其实)\W+)*"
+    rf"{_RETRACTION}",
+    re.IGNORECASE,
+)
+"""A sentence that takes the one before back ("Well, I used to."), naming nothing itself."""
+_RETRACTED_WITHIN: Final = re.compile(
+    rf"[,，;；—–-] ?(?:(?:well|or rather|no|actually|at least|其实|不过)\W+)*{_RETRACTION}(?:\W|$|[的啦了])",
+    re.IGNORECASE,
+)
 _WE: Final = re.compile(r"(?:\w+, )?we\b", re.IGNORECASE)
 
 
@@ -67,6 +83,7 @@ class Utterance:
         self._secrets: tuple[Secret, ...] = redact(message.content)[1]
         self._times: list[TimeSpan] = []
         self._statements: list[Statement] = []
+        self._settled = 0  # statements of earlier sentences than the one before
         self._lessons: list[Sentence] = []
         self._corrections: list[tuple[Sentence, str, str]] = []
 
@@ -94,6 +111,7 @@ class Utterance:
         self._around.stated.extend(stated)
         corrected = [found for each in self._corrections if (found := self._corrected(*each)) is not None]
         self._around.stated.extend(corrected)
+        stated = [_ended(each, stated) for each in stated]
         candidates += [*stated, *corrected]
         unplaced = self._corrections if not corrected else []
         if not (whole or goal) or self._message.caption or unplaced:
@@ -102,7 +120,12 @@ class Utterance:
 
     def _corrected(self, sentence: Sentence, new: str, old: str) -> Candidate | None:
         """Return the claim with its new value where exactly one claim of the window had the old one."""
-        stated = [each for each in self._around.stated if each.value.casefold() == old.casefold()]
+        noun = "" if old else changes_en.restated(sentence.text)[0]
+        stated = [
+            each
+            for each in self._around.stated
+            if (each.value.casefold() == old.casefold() if old else self._owns(each, noun))
+        ]
         if len({(each.entity_name, each.property_name) for each in stated}) != 1:
             return None
         return replace(
@@ -121,6 +144,10 @@ class Utterance:
             context=self._context,
             flags=("correction",),
         )
+
+    def _owns(self, stated: Candidate, noun: str) -> bool:
+        """Return whether a claim of the window tells of the speaker's ``noun``."""
+        return stated.entity_name == self._name and stated.property_name == noun and stated.polarity > 0
 
     # ------------------------------------------------------------------ reading
 
@@ -170,6 +197,15 @@ class Utterance:
         if new and new.casefold() != old.casefold():
             self._corrections.append((sentence, new, old))
             return True
+        if not chinese and (again := changes_en.restated(text))[0]:
+            self._corrections.append((sentence, again[1], ""))
+            return True
+        if _RETRACTED.match(text):
+            del self._statements[self._settled :]
+            return False
+        self._settled = len(self._statements)
+        if _RETRACTED_WITHIN.search(text):
+            return False
         people = self._around.people
         reader = statements_zh.read if chinese else statements_en.read
         statements, whole = reader(sentence, people.resolve, taken, self._around.known)
@@ -266,3 +302,17 @@ class Utterance:
             context=self._context,
             flags=tuple(mark for mark, holds in marks.items() if holds),
         )
+
+
+def _ended(claim: Candidate, stated: list[Candidate]) -> Candidate:
+    """Return a past claim ended where what the same message puts in its place begins."""
+    if "past" not in claim.flags or claim.valid_to is None or claim.valid_to != claim.observed_at:
+        return claim
+    after = [
+        each.valid_from
+        for each in stated
+        if each.entity_name == claim.entity_name and each.property_name == claim.property_name
+        if each.single_valued and each.polarity > 0 and each.value != claim.value
+        if each.valid_from is not None and each.valid_from < claim.valid_to
+    ]
+    return replace(claim, valid_to=min(after)) if after else claim

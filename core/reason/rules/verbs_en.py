@@ -60,6 +60,8 @@ def active(
         return None
     if name.endswith("_to") and not (value.text[0].isupper() or low[begin] in _ARTICLES):
         return None  # "aims to win": another verb
+    if base == "live" and name not in ("lives_in", "lives_at", "lives_with", "lives_near"):
+        return None  # "living the dream", "I live for the weekend"
     if lexicon.CANONICAL.get(name, name) in lexicon.PLACED:
         name = placed(lexicon.CANONICAL.get(name, name), value, phrases)
         if not name:
@@ -206,6 +208,9 @@ def have(phrases: Phrases, subject: Subject, place: int, polarity: int, *, past:
     head = nouns[stop - 1] if stop else ""
     if head not in lexicon.CONCRETE:
         return None
+    after = low[value.end : value.end + 2]
+    if after[:1] == ["to"] or (after[:1] in (["in"], ["on"]) and after[1:] in (["the"], ["my"], ["this"], ["that"])):
+        return None  # "bigger fish to fry", "a cat in the bag"
     if value.end < len(low) and low[value.end] in ("named", "called"):
         called = phrases.value(value.end + 1)
         if called is not None:
