@@ -12,10 +12,11 @@ different values."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, get_args
 
 from mindmem.core.errors import InvalidInput, bounded
 from mindmem.core.records import Memory, Scope, Status
+from mindmem.core.records.memory import MEM_TYPES
 
 __all__ = [
     "KEYWORD_FIELDS",
@@ -74,6 +75,8 @@ KEYWORD_FIELDS: Final = (
 )  # fmt: skip
 TIME_FIELDS: Final = ("validate_from", "validate_to", "created_at", "updated_at")
 TEXT_FIELDS: Final = ("content",)
+CLOSED: Final = {"mem_type": MEM_TYPES, "status": tuple(get_args(Status))}
+"""Fields that hold one of a few values."""
 METADATA: Final = "metadata."
 """Prefix of a field that is a key of the caller's metadata; what follows it is the key as it stands."""
 
@@ -228,6 +231,10 @@ def _operand(field: str, operator: str, value: object) -> object:
         return tuple(_operand(field, "eq", item) for item in value)
     if field in TIME_FIELDS:
         return _time(field, value)
+    if field in CLOSED and value not in CLOSED[field]:
+        raise InvalidInput(
+            f"Filter {field!r} has no value {bounded(value)}; allowed: {', '.join(CLOSED[field])}.", field=field
+        )
     if isinstance(value, str):
         return value
     if field.startswith(METADATA) and isinstance(value, bool | int | float):

@@ -127,14 +127,21 @@ MEMORIES = st.fixed_dictionaries(
 )  # fmt: skip
 INSTANTS = HOURS.map(datetime.isoformat)
 COMPARISONS = st.dictionaries(st.sampled_from(["gt", "gte", "lt", "lte"]), INSTANTS, min_size=1)
-KEYWORDS = [name for name in KEYWORD_FIELDS if name != "memory_id"]
-OPERATIONS = st.one_of(
-    VALUES,
-    st.dictionaries(st.sampled_from(["eq", "ne"]), VALUES, min_size=1),
-    st.dictionaries(st.sampled_from(["in", "nin"]), st.lists(VALUES, max_size=3), min_size=1),
-)
+KEYWORDS = [name for name in KEYWORD_FIELDS if name not in ("memory_id", "mem_type", "status")]
+
+
+def _operations(values: st.SearchStrategy[str]) -> st.SearchStrategy[object]:
+    return st.one_of(
+        values,
+        st.dictionaries(st.sampled_from(["eq", "ne"]), values, min_size=1),
+        st.dictionaries(st.sampled_from(["in", "nin"]), st.lists(values, max_size=3), min_size=1),
+    )
+
+
 LEAVES = st.one_of(
-    st.dictionaries(st.sampled_from(KEYWORDS), OPERATIONS, min_size=1, max_size=2),
+    st.dictionaries(st.sampled_from(KEYWORDS), _operations(VALUES), min_size=1, max_size=2),
+    st.fixed_dictionaries({"mem_type": _operations(st.sampled_from(["fact", "profile", "skill_candidate"]))}),
+    st.fixed_dictionaries({"status": _operations(st.sampled_from(["active", "archived", "erased"]))}),
     st.dictionaries(
         st.sampled_from(["metadata.k", "metadata.n", "metadata.x.y", "metadata.absent"]),
         st.one_of(
@@ -186,3 +193,11 @@ def test_a_negation_is_true_where_none_of_its_clauses_is() -> None:
     both = Negation((Condition("status", "eq", "archived"), Condition("metadata.k", "eq", 2.0)))
     assert matches(both, document.memory, document.created_at)
     assert not matches(Negation((Condition("metadata.k", "eq", 1.0),)), document.memory, document.created_at)
+
+
+@pytest.mark.parametrize(
+    "given", [{"mem_type": "bogus"}, {"mem_type": {"in": ["fact", "bogus"]}}, {"status": "deleted"}, {"status": 1}]
+)
+def test_a_value_that_a_closed_field_never_has_is_refused_with_the_allowed_ones(given: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput, match=r"allowed: (profile, fact|active, archived)"):
+        parse_filter(given)
