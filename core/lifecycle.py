@@ -97,7 +97,9 @@ def undo(services: Services, project_id: str, change_id: str, *, cascade: bool, 
     """Take a change back (see ``Memory.undo``)."""
     change = services.ledger.change(change_id)
     if change is None or change.scope.project_id != project_id:
-        raise NotFound(f"No change {bounded(change_id)} in project {project_id!r}: list them with memory.changes().")
+        raise NotFound(
+            f"No change {bounded(change_id)} in project {project_id!r}; list them with `mindmem undo` or changes()."
+        )
     caught_up(services)
     if cascade:
         for later in later_changes(change, services.ledger, services.reader):

@@ -84,6 +84,20 @@ class Settings(_Part):
     def _absolute(cls, home: Path) -> Path:
         return home.expanduser().absolute()
 
+    @field_validator("home", mode="before")
+    @classmethod
+    def _named(cls, home: object) -> object:
+        if home == "":
+            raise ValueError("the folder's name is empty; leave it out for ~/.mindmem")
+        return home
+
+    @field_validator("project_id")
+    @classmethod
+    def _some_project(cls, project_id: str) -> str:
+        if not project_id.strip():
+            raise ValueError("the project's id is empty; leave it out for 'default'")
+        return project_id
+
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, name: str) -> str:

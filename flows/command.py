@@ -1,7 +1,7 @@
 """Commands that run a flow: ingest, maintain, rebuild-index. Prefect is imported when one runs, not before."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,6 +11,7 @@ from mindmem.core.serve.console import Session, console, emit, with_session
 
 if TYPE_CHECKING:
     from mindmem.core.ingest.inbox.summary import IngestSummary
+    from mindmem.core.operate import MaintainReport
 
 __all__ = ["ingest", "maintain", "rebuild_index"]
 
@@ -53,7 +54,9 @@ def ingest(session: Session, path: Path | None, user_id: str | None, no_queue: b
     if session.as_json:
         emit(summary)
     else:
-        _show(summary, settings.home)
+        _show(summary)
+        if not direct:
+            console().print(f"See the runs: PREFECT_HOME={settings.home / 'prefect'} prefect server start")
     if summary.unfinished:
         click.get_current_context().exit(1)
 
@@ -66,8 +69,6 @@ def maintain(session: Session, direct: bool) -> None:
 
     Runs as a Prefect flow unless --direct is given. Exits with 1 when ledger, tables and index disagree.
     """
-    from mindmem.core.reports.facts import facts
-
     settings = session.settings()
     if direct:
         with session.memory(fold=True) as memory:
@@ -87,8 +88,7 @@ def maintain(session: Session, direct: bool) -> None:
     if session.as_json:
         emit(report)
     else:
-        for name, value in facts(report).items():
-            console().print(f"{name}: {value}")
+        console().print(_maintained(report))
         for finding in report.findings:
             console().print(f"- {finding}")
     if report.findings:
@@ -147,7 +147,7 @@ def _ingest_in_prefect(
     return done
 
 
-def _show(summary: "IngestSummary", home: Path) -> None:
+def _show(summary: "IngestSummary") -> None:
     from rich.table import Table
 
     from mindmem.core.reports.ingest import headline
@@ -165,4 +165,21 @@ def _show(summary: "IngestSummary", home: Path) -> None:
             for row in rows:
                 table.add_row(*row)
             out.print(table)
-    out.print(f"See the runs: PREFECT_HOME={home / 'prefect'} prefect server start")
+
+
+def _maintained(report: "MaintainReport") -> str:
+    fold, tables = report.fold, report.tables
+    changes = fold.upto - fold.after
+    folded = f"{changes} changes ({_by_table(fold.rows)})" if changes else "nothing new"
+    findings = len(report.findings)
+    return "\n".join((
+        f"Archived because their time was over: {report.expired} memories.",
+        f"Folded into the tables: {folded}, up to change {fold.upto}; {fold.pruned} rows of the log were pruned.",
+        f"Merged files: {_by_table(tables.merged) or 'none'}.",
+        f"Deleted files: {_by_table(tables.deleted) or 'none'}.",
+        f"Disagreements found: {findings}." if findings else "Ledger, tables and index agree.",
+    ))  # fmt: skip
+
+
+def _by_table(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in numbers.items() if number)

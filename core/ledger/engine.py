@@ -241,7 +241,8 @@ def _sqlite_meaning(error: sqlite3.Error, told: str, name: str, busy: StoreBusy)
         sqlite3.SQLITE_IOERR: "the disk failed or is full: check space and system log, and repeat",
         sqlite3.SQLITE_PERM: "this user may not use it: check the rights of the file and its folder",
         sqlite3.SQLITE_AUTH: "this user may not use it: check the rights of the file and its folder",
-        sqlite3.SQLITE_NOTADB: "it is not a ledger: check the path, or move the file away",
+        sqlite3.SQLITE_NOTADB: "it is not a ledger: check the path, or make it anew from the tables with "
+        "`mindmem doctor --rebuild-ledger`",
     }.get(code)
     if advice is not None:
         return StoreUnavailable(f"The ledger {name} is not available, {advice} ({told}).")

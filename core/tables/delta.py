@@ -21,7 +21,7 @@ from deltalake.transaction import AddAction, RemoveAction
 from pyarrow.fs import PyFileSystem
 
 from mindmem.core.clock import SystemClock
-from mindmem.core.errors import CorruptStore, StoreBusy, StoreUnavailable, bounded
+from mindmem.core.errors import CorruptStore, InvalidInput, StoreBusy, StoreUnavailable, bounded
 from mindmem.core.tables import durable
 from mindmem.core.tables.contracts import CONTRACTS, TABLES
 from mindmem.core.tables.files import DataFile, mergeable
@@ -32,6 +32,7 @@ __all__ = ["DeltaTables"]
 
 _ATTEMPTS: Final = 5
 _KEPT_VERSIONS: Final = 3
+_SCHEMES: Final = ("file", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl")
 # Old log entries are dropped by vacuum, after the newest checkpoint was made durable.
 _HOOKS: Final = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
 
@@ -40,7 +41,19 @@ class DeltaTables:
     """Delta tables below ``uri``, one folder each; ``storage_options`` go to the object store as they are."""
 
     def __init__(self, uri: str | Path, storage_options: Mapping[str, str] | None = None) -> None:
+        """Name the place; nothing is read or made yet.
+
+        Raises:
+            InvalidInput: the URI's scheme is not one that tables can be kept at.
+        """
         text = str(uri)
+        scheme = text.partition("://")[0]
+        if scheme != text and scheme.lower() not in _SCHEMES:
+            raise InvalidInput(
+                f"Tables can't be kept at a URI of scheme {bounded(scheme)}; known: {', '.join(_SCHEMES)}, or a plain "
+                "folder (setting MINDMEM_STORE__TABLES_URI).",
+                field="tables_uri",
+            )
         self._options = dict(storage_options or {})
         self._folder: Path | None = None
         if "://" not in text:

@@ -106,7 +106,8 @@ def refuse_older_ledger(ledger: Ledger, tables: Tables) -> None:
             if table in versions:
                 raise CorruptStore(
                     f"Table {table!r} at {tables.location(table)!r} is gone, but the ledger folded into it. Put the "
-                    "folder back from a copy before anything else is written."
+                    "folder back from a copy before anything else is written, or point MINDMEM_STORE__TABLES_URI at "
+                    "where the tables are."
                 )
             continue
         folded = tables.last_seq(table)

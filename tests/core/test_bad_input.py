@@ -11,13 +11,15 @@ import pytest
 from support.forks import together
 from support.stores import open_store
 
-from mindmem.core.errors import Conflict, InvalidInput, MindMemError, StoreUnavailable
+from mindmem.core.errors import Conflict, CorruptStore, InvalidInput, MindMemError, StoreUnavailable
 from mindmem.core.ingest.inbox.batches import Source
 from mindmem.core.ingest.inbox.deliver import deliver
 from mindmem.core.ingest.inbox.files import InboxFile, find_files
 from mindmem.core.ingest.inbox.log import InboxLog
 from mindmem.core.ingest.inbox.reading import Reading
+from mindmem.core.ledger.sql import sqlite_url
 from mindmem.core.memory import Memory
+from mindmem.core.settings import Settings
 
 
 @pytest.fixture
@@ -168,3 +170,31 @@ def test_a_home_that_cannot_be_made_or_is_a_file_is_named_with_what_to_do(tmp_pa
         with pytest.raises(StoreUnavailable, match="MINDMEM_HOME"):
             open_store(wrong)
     open_store(tmp_path / "folder").close()
+
+
+@pytest.mark.parametrize(("variable", "said"), [("MINDMEM_HOME", "empty"), ("MINDMEM_PROJECT_ID", "empty")])
+def test_an_empty_setting_is_refused_by_name(variable: str, said: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{variable}.*{said}"):
+        Settings.load({variable: ""})
+
+
+def test_tables_of_an_unknown_scheme_are_refused_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"'ftp'; known: file, s3"):
+        open_store(tmp_path / "home", tables_uri="ftp://example.org/tables")
+
+
+def test_tables_that_lie_elsewhere_are_pointed_at_by_the_message(tmp_path: Path) -> None:
+    url = sqlite_url(tmp_path / "ledger.db")
+    store = open_store(tmp_path / "one", url)
+    store.add("I play the cello.", user_id="ann")
+    store.fold()
+    store.close()
+    with pytest.raises(CorruptStore, match="MINDMEM_STORE__TABLES_URI"):
+        open_store(tmp_path / "other", url)
+
+
+def test_garbage_in_the_ledgers_place_names_the_command_that_makes_it_anew(home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "ledger.db").write_bytes(bytes(range(256)) * 32)
+    with pytest.raises(StoreUnavailable, match="mindmem doctor --rebuild-ledger"):
+        open_store(home)
