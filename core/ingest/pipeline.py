@@ -26,7 +26,7 @@ from mindmem.core.ingest.dedupe import Deduped, dedupe
 from mindmem.core.ingest.gate import Gated, gate
 from mindmem.core.ingest.memories import entity_of_name, new_memory
 from mindmem.core.ingest.recall import recall
-from mindmem.core.ingest.request import AddRequest, checked, earlier, identified, repeated
+from mindmem.core.ingest.request import AddRequest, add_id_of, checked, earlier, identified, repeated
 from mindmem.core.ingest.turns import group_turns
 from mindmem.core.ingest.windows import pack_windows
 from mindmem.core.ledger.port import Lease
@@ -76,9 +76,7 @@ async def add(services: Services, request: AddRequest) -> Receipt:
         InvalidInput, Conflict, StoreBusy, StoreUnavailable: see ``Memory.add``.
         ExtractionFailed: the reasoner failed; nothing was written.
     """
-    # A repeated add must give its messages the same ids, so that it is known again.
-    by_key = "add_" + ids.digest("add", request.scope.key, request.key) if request.key else ids.random_id("add")
-    request = replace(request, add_id=request.add_id or by_key)
+    request = replace(request, add_id=request.add_id or add_id_of(request))
     normalised, metadata = checked(services, request)
     request, digest = identified(request, normalised, metadata)
     before = earlier(services, request, digest)

@@ -8,7 +8,7 @@ from datetime import datetime
 from mindmem.core import ids
 from mindmem.core.errors import InvalidInput, MindMemError, bounded
 from mindmem.core.ingest.pipeline import add
-from mindmem.core.ingest.request import AddRequest, checked
+from mindmem.core.ingest.request import AddRequest, add_id_of, checked
 from mindmem.core.ledger.port import PendingAdd, Quarantined
 from mindmem.core.records import Receipt
 from mindmem.core.services import Services
@@ -19,8 +19,8 @@ _CLAIM_SECONDS = 600.0
 
 
 def enqueue(services: Services, request: AddRequest) -> str:
-    """Check an add and keep it in the queue; return its add_id."""
-    add_id = request.add_id or ids.random_id("add")
+    """Check an add and keep it in the queue; return its add_id, which is the same for the same key in a scope."""
+    add_id = request.add_id or add_id_of(request)
     checked(services, replace(request, add_id=add_id))
     payload = {
         "messages": request.messages,

@@ -11,7 +11,7 @@ from mindmem.core.records import Action, Message, Receipt, Scope
 from mindmem.core.redact import redact
 from mindmem.core.services import Services
 
-__all__ = ["AddRequest", "checked", "earlier", "identified", "repeated"]
+__all__ = ["AddRequest", "add_id_of", "checked", "earlier", "identified", "repeated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,12 @@ class AddRequest:
     add_id: str = ""
     origin: Origin | None = None
     done: str = ""
+
+
+def add_id_of(request: AddRequest) -> str:
+    """Return the id of an add that brings none. A repeated add must give its messages the same ids, so that it is known
+    again: with a key the id follows from scope and key."""
+    return "add_" + ids.digest("add", request.scope.key, request.key) if request.key else ids.random_id("add")
 
 
 def checked(services: Services, request: AddRequest) -> tuple[Normalised, Mapping[str, object]]:

@@ -460,3 +460,12 @@ def test_a_closed_memory_says_so_whatever_is_asked_of_it(memory: Memory, use: st
     }
     with pytest.raises(StoreUnavailable, match="This Memory is closed"):
         calls[use]()
+
+
+def test_a_key_enqueued_twice_is_one_pending_add(memory: Memory) -> None:
+    first, again = (memory.enqueue("I play the cello.", user_id="ann", idempotency_key="k") for _ in range(2))
+    assert first == again
+    assert memory.status().pending == 1
+    assert len(memory.process_pending()) == 1
+    assert memory.enqueue("I play the cello.", user_id="ben", idempotency_key="k") != first
+    assert memory.enqueue("I play the cello.", user_id="ann") != memory.enqueue("I play the cello.", user_id="ann")
