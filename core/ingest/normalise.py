@@ -17,6 +17,7 @@ from mindmem.core.errors import InvalidInput, bounded
 from mindmem.core.language.words import clean, is_blank
 from mindmem.core.records import Message, Scope, Skip
 from mindmem.core.records.message import Role
+from mindmem.core.redact import redact
 
 __all__ = ["RESERVED_KEYS", "MessageInput", "Normalised", "Origin", "check_metadata", "normalise"]
 
@@ -46,11 +47,13 @@ class Origin:
 @dataclass(frozen=True, slots=True)
 class Normalised:
     """Messages in their order, and why some were kept out (blank). ``placed`` is True when every id derives from a
-    place, so that the ids together identify the request."""
+    place, so that the ids together identify the request. ``given`` holds all messages, blank ones too, in a form that
+    normalises to the same messages and holds no secret: what a queue may keep."""
 
     messages: tuple[Message, ...]
     skips: tuple[Skip, ...] = ()
     placed: bool = False
+    given: tuple[Mapping[str, object], ...] = ()
 
 
 def normalise(
@@ -63,7 +66,7 @@ def normalise(
     max_chars: int = 10_000_000,
     origin: Origin | None = None,
 ) -> Normalised:
-    """Return the messages of one add.
+    """Return the messages of one add, secrets cut out of what was said, by whom and of what is shared.
 
     Args:
         messages: ``{"role", "content", "name"?, "timestamp"?, "timezone"?, "caption"?, "session_id"?, "position"?}``,
@@ -86,12 +89,13 @@ def normalise(
         raise InvalidInput(f"origin names {len(origin.lines)} lines for {len(items)} messages.", field="origin")
     kept: list[Message] = []
     skips: list[Skip] = []
+    forms: list[Mapping[str, object]] = []
     places: Counter[str] = Counter()
     said: Counter[tuple[str, ...]] = Counter()
     placed = True
     for index, item in enumerate(items):
         reader = _Reader(item, index, max_chars)
-        read = reader.message(scope, zone, add_id, add_zone)
+        read = _redacted(reader.message(scope, zone, add_id, add_zone))
         given = reader.position()
         message = replace(read, position=places[read.scope.session_id] if given is None else given)
         places[message.scope.session_id] = message.position + 1
@@ -100,15 +104,16 @@ def normalise(
             place = _place(message, given, said)
         placed = placed and bool(place)
         message = replace(message, message_id=_identity(message, place or f"{index}", "" if place else add_id))
+        forms.append(_form(message, given))
         if is_blank(message.content) and is_blank(message.caption):
             skips.append(Skip(message.message_id, "blank"))
         else:
             kept.append(message)
-    return Normalised(tuple(kept), tuple(skips), placed)
+    return Normalised(tuple(kept), tuple(skips), placed, tuple(forms))
 
 
 def check_metadata(metadata: Mapping[str, object] | None) -> dict[str, object]:
-    """Return the caller's metadata as plain JSON values.
+    """Return the caller's metadata as plain JSON values, secrets cut out; a value's key counts as words before it.
 
     Raises:
         InvalidInput: not a mapping with text keys, a reserved key, not JSON, or too long.
@@ -138,7 +143,7 @@ def check_metadata(metadata: Mapping[str, object] | None) -> dict[str, object]:
                 f"metadata key {name!r} must hold a JSON value, got {_type(value)} {bounded(value)}.",
                 field=f"metadata.{name}",
             ) from error
-        checked[clean(name)] = _cleaned(checked[clean(name)])
+        checked[clean(name)] = _cleaned(checked[clean(name)], clean(name))
     size = len(json.dumps(checked, ensure_ascii=False))
     if size > MAX_METADATA:
         raise InvalidInput(
@@ -151,13 +156,15 @@ def _clean_keys(value: dict[str, object]) -> dict[str, object]:
     return {clean(name): inner for name, inner in value.items()}
 
 
-def _cleaned(value: object) -> object:
+def _cleaned(value: object, name: str) -> object:
     if isinstance(value, str):
-        return clean(value)
+        told = f"{name}: "
+        told_clean = redact(told + (text := clean(value)))[0]
+        return told_clean.removeprefix(told) if told_clean.startswith(told) else redact(text)[0]
     if isinstance(value, list):
-        return [_cleaned(inner) for inner in value]
+        return [_cleaned(inner, name) for inner in value]
     if isinstance(value, dict):
-        return {name: _cleaned(inner) for name, inner in value.items()}
+        return {key: _cleaned(inner, key) for key, inner in value.items()}
     return value
 
 
@@ -172,6 +179,25 @@ def _items(messages: MessageInput) -> Sequence[object]:
     if not messages:
         raise InvalidInput("messages is empty: give at least one.", field="messages")
     return messages
+
+
+def _redacted(message: Message) -> Message:
+    """Cut secrets out before the id is made, so that no id tells one and a message that was kept is known again."""
+    content, name, caption = (redact(text)[0] for text in (message.content, message.name, message.caption))
+    return replace(message, content=content, name=name, caption=caption)
+
+
+def _form(message: Message, position: int | None) -> dict[str, object]:
+    return {
+        "role": message.role,
+        "name": message.name,
+        "content": message.content,
+        "caption": message.caption,
+        "timestamp": message.timestamp.isoformat() if message.timestamp else None,
+        "timezone": message.timezone,
+        "session_id": message.scope.session_id or None,
+        "position": position,
+    }
 
 
 def _identity(message: Message, place: str, add_id: str) -> str:

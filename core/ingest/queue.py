@@ -1,12 +1,10 @@
 """Queued adds: kept durably, worked off by the ingest flow."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
 
 from mindmem.core import ids
-from mindmem.core.errors import InvalidInput, MindMemError, bounded
+from mindmem.core.errors import MindMemError
 from mindmem.core.ingest.pipeline import add
 from mindmem.core.ingest.request import AddRequest, add_id_of, checked
 from mindmem.core.ledger.port import PendingAdd, Quarantined
@@ -21,15 +19,15 @@ _CLAIM_SECONDS = 600.0
 def enqueue(services: Services, request: AddRequest) -> str:
     """Check an add and keep it in the queue; return its add_id, which is the same for the same key in a scope."""
     add_id = request.add_id or add_id_of(request)
-    checked(services, replace(request, add_id=add_id))
+    normalised, metadata = checked(services, replace(request, add_id=add_id))
     payload = {
-        "messages": request.messages,
-        "metadata": dict(request.metadata),
+        "messages": normalised.given,
+        "metadata": metadata,
         "key": request.key,
         "timezone": request.timezone,
         "actor": request.actor,
     }
-    services.ledger.enqueue(add_id, request.scope, json.dumps(payload, default=_plain))
+    services.ledger.enqueue(add_id, request.scope, json.dumps(payload))
     return add_id
 
 
@@ -76,11 +74,3 @@ def _set_aside(services: Services, waiting: PendingAdd, error: MindMemError) -> 
     services.ledger.quarantine([item])
     services.ledger.drop_pending(waiting.add_id)
     return Receipt(add_id=waiting.add_id, quarantined=(item.quarantine_id,))
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise InvalidInput(f"messages hold {bounded(value)}, which is not JSON.", field="messages")

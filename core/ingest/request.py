@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from mindmem.core import ids
 from mindmem.core.errors import Conflict, CorruptStore
 from mindmem.core.ingest.normalise import MessageInput, Normalised, Origin, check_metadata, normalise
-from mindmem.core.records import Action, Message, Receipt, Scope
-from mindmem.core.redact import redact
+from mindmem.core.records import Action, Receipt, Scope
 from mindmem.core.services import Services
 
 __all__ = ["AddRequest", "add_id_of", "checked", "earlier", "identified", "repeated"]
@@ -37,7 +36,7 @@ def add_id_of(request: AddRequest) -> str:
 
 
 def checked(services: Services, request: AddRequest) -> tuple[Normalised, Mapping[str, object]]:
-    """Return the request's messages, secrets cut out, and its metadata.
+    """Return the request's messages and its metadata, secrets cut out of both.
 
     Raises:
         InvalidInput: names the message or field, what was expected and what came.
@@ -52,13 +51,7 @@ def checked(services: Services, request: AddRequest) -> tuple[Normalised, Mappin
         max_chars=services.settings.ingest.max_message_chars,
         origin=request.origin,
     )
-    return replace(normalised, messages=tuple(map(_redacted, normalised.messages))), metadata
-
-
-def _redacted(message: Message) -> Message:
-    content, spans = redact(message.content)
-    caption, caption_spans = redact(message.caption)
-    return replace(message, content=content, caption=caption) if spans or caption_spans else message
+    return normalised, metadata
 
 
 def identified(request: AddRequest, normalised: Normalised, metadata: Mapping[str, object]) -> tuple[AddRequest, str]:
