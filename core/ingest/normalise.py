@@ -14,6 +14,7 @@ from typing import Final, TypeAlias, get_args
 from mindmem.core import ids
 from mindmem.core.dates import resolve_timestamp, told_zone, zone_of
 from mindmem.core.errors import InvalidInput, bounded
+from mindmem.core.ingest.parts import plain_form
 from mindmem.core.language.words import clean, is_blank
 from mindmem.core.records import Message, Scope, Skip
 from mindmem.core.records.message import Role
@@ -231,7 +232,7 @@ class _Reader:
                 f" got {_type(item)} {bounded(item)}.",
                 field=f"messages[{index}]",
             )
-        self._item: Mapping[object, object] = item
+        self._item: Mapping[object, object] = plain_form(item, index)
         self._index = index
         self._max_chars = max_chars
 

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
 from mindmem.core.errors import InvalidInput
 from mindmem.core.ids import digest
@@ -13,6 +13,7 @@ from mindmem.core.ingest.inbox.lines import BadLine, Line, raw_text
 from mindmem.core.ingest.normalise import check_metadata, normalise
 from mindmem.core.ledger.port import Quarantined
 from mindmem.core.records import Scope
+from mindmem.core.records.message import Role
 
 __all__ = ["Batch", "Rejected", "Source", "read_batches"]
 
@@ -23,7 +24,7 @@ MAX_CHARACTERS: Final = 60_000
 OPEN_MESSAGES: Final = 50_000
 """Messages held while their batches fill up, over all sessions of a file."""
 OPEN_CHARACTERS: Final = 20_000_000
-_MESSAGE_KEYS: Final = ("role", "content", "text", "name", "timestamp", "timezone", "caption", "position")
+_MESSAGE_KEYS: Final = ("role", "content", "text", "name", "timestamp", "timezone", "caption", "position", "tool_calls")
 _KINDS: Final = {
     dict: "an object",
     list: "a list",
@@ -204,14 +205,16 @@ class _Grouping:
 
     def _check(self, message: Mapping[str, object], metadata: Mapping[str, object], scope: Scope) -> None:
         content = message.get("content", message.get("text"))
-        if content is None:
+        if content is None and "tool_calls" not in message:
             raise _Wrong("content is missing.")
-        if not isinstance(content, str):
-            raise _Wrong(f"content is {_kind(content)}, not a text.")
-        if len(content) > self._source.max_characters:
+        if not isinstance(content, str | list | None):
+            raise _Wrong(f"content is {_kind(content)}, not a text or a list of parts.")
+        if isinstance(content, str) and len(content) > self._source.max_characters:
             raise _Wrong(f"content has {len(content)} characters; at most {self._source.max_characters} are taken.")
         if "content" in message and "role" not in message:
-            raise _Wrong("role is missing.")
+            raise _Wrong(f"role is missing: give one of {', '.join(get_args(Role))}.")
+        if "role" in message and message["role"] not in get_args(Role):
+            raise _Wrong(f"role must be one of {', '.join(get_args(Role))}.")
         try:
             normalise(message, scope, zone="UTC", add_id="", max_chars=self._source.max_characters)
             if metadata:

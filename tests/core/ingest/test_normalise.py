@@ -56,7 +56,7 @@ def test_blank_messages_are_kept_out_and_named():
         ([{"role": "user"}], "messages[0].content", "missing"),
         (["ok", {"role": "user", "content": None}], "messages[1].content", "NoneType"),
         ([{"role": "user", "content": 5}], "messages[0].content", "int 5"),
-        ([{"role": "user", "content": ["a"]}], "messages[0].content", "list"),
+        ([{"role": "user", "content": ["a"]}], "messages[0].content[0]", "part of type text"),
         ([{"role": "wizard", "content": "a"}], "messages[0].role", "'wizard'"),
         ([{"content": "a"}], "messages[0].role", "missing"),
         ([{"role": "user", "content": "a", "name": 7}], "messages[0].name", "int 7"),
