@@ -8,7 +8,7 @@ knows recalled text when it comes back in a message.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from mindmem.core.records import Hit, Memory, SearchResult
@@ -75,6 +75,9 @@ def _when(memory: Memory) -> str:
 
 
 def _date(at: datetime, precision: str) -> str:
+    if precision not in ("instant", "unknown"):
+        # A day begins at the speaker's midnight, from ten hours after that of UTC to thirteen before: name their day.
+        at = at + timedelta(hours=13) if at.year < 9999 else at
     match precision:
         case "year":
             return f"{at:%Y}"

@@ -36,3 +36,15 @@ def test_days_are_those_of_the_offset_unless_a_zone_is_stated(
     assert memory.get(found).valid_from == utc
     [heard] = memory.evidence(found)
     assert heard.timezone == (zone or stamp[-6:])
+
+
+@pytest.mark.parametrize("offset", ["+13:00", "+01:00", "-05:00", "-10:00"])
+def test_a_prompt_names_the_speakers_day_and_month(memory: Memory, offset: str) -> None:
+    lines = [
+        {"role": "user", "content": text, "timestamp": f"2024-03-05T12:00{offset}"}
+        for text in ("I moved to Oslo last month.", "I met Ola yesterday.")
+    ]
+    memory.add(lines, user_id="ann")
+    prompt = memory.context("Oslo Ola", user_id="ann")
+    assert "[2024-02] " in prompt
+    assert "[2024-03-04] " in prompt
