@@ -128,7 +128,11 @@ class _Deciding:
         for recalled in gated.recalled:
             if recalled.seq:  # else it is an earlier candidate of this add, known here by what became of it
                 self._see(recalled)
-        targets = tuple(one for one in self._current(resolution.targets) if not self._beside(self._rows[one], memory))
+        targets = tuple(
+            one
+            for one in self._current(resolution.targets)
+            if one in resolution.targets or not self._beside(self._rows[one], memory)
+        )
         related = tuple(one for one in self._current(resolution.related) if one not in targets)
         # The one that was judged, unless this add has put another value in its place meanwhile.
         judged = next(

@@ -46,6 +46,9 @@ def _told(home: Path, *texts: str | tuple[str, str]) -> dict[str, list[records.M
         ("我住在北京。", "我不住在上海。"),
         ("我在腾讯工作。", "我以前在百度工作。"),
         ("我住在北京。", "我住在恐惧中。"),
+        ("我住在北京。", "我住在朋友家。"),
+        ("I live in Rome.", "I live in a tiny studio in Milan."),
+        ("I work at Bosch.", "I work part-time at Aldi."),
         ("我有两只猫。", "我有三只猫。"),
     ],
 )
@@ -62,6 +65,8 @@ def test_what_says_nothing_of_a_value_leaves_it_current(tmp_path: Path, true: st
         ("I live in Cologne.", "I live in Bonn."),
         ("I have two cats.", "I have three cats now."),
         ("I have two cats.", "I have no cats anymore."),
+        ("I have two cats.", "Actually, I have three cats."),
+        ("I have no cats.", "I have two cats now."),
         ("My flight is LH1234.", "Sorry, the flight is LH1243."),
         ("我住在上海。", "我不住在上海了。"),
         ("我有两只猫。", "我现在有三只猫。"),

@@ -180,7 +180,12 @@ def _nominal(first: str, value: Value, properties: Sequence[str]) -> bool:
     """Return whether "is" joins two nouns here, not a noun and how it fares."""
     if first in lexicon.STABLE:
         return properties[-1] in ("diet", "status", "religion")
-    if first in lexicon.TRANSIENT or first.endswith("ing") or set(value.text.lower().split()) & _VAGUE:
+    if (
+        first in lexicon.TRANSIENT
+        or first == "worth"
+        or first.endswith("ing")
+        or set(value.text.lower().split()) & _VAGUE
+    ):
         return False
     if value.name or any(sign.isdigit() for sign in value.text):
         return True

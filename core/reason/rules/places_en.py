@@ -6,7 +6,7 @@ from mindmem.core.reason.rules import lexicon_en as lexicon
 from mindmem.core.reason.rules.entities import TECHNOLOGY
 from mindmem.core.reason.rules.phrases_en import Phrases, Value
 
-__all__ = ["placed"]
+__all__ = ["idle", "placed"]
 
 _PART_OF: Final = frozenset(
     "downtown central northern southern eastern western north south east west upstate rural suburban greater inner"
@@ -34,6 +34,11 @@ _NO_PLACE: Final = frozenset(
 """What "in" and "at" join to living and working that is no place: states, times, trades, festivals."""
 
 
+def idle(value: Value) -> bool:
+    """Return whether what follows "in" and "at" tells how or when rather than where ("silence", "night")."""
+    return value.text.lower().split()[0] in _NO_PLACE
+
+
 def placed(name: str, value: Value, phrases: Phrases) -> str:
     """Return the property of a place: ``name`` for one with a name, a looser one for a kind, "" for what is none.
 
@@ -42,7 +47,7 @@ def placed(name: str, value: Value, phrases: Phrases) -> str:
     """
     words = value.text.split()
     low = [word.lower() for word in words]
-    if set(low) & {"moment", "past", "present"} or low[0] in _NO_PLACE or low[0] in TECHNOLOGY:
+    if set(low) & {"moment", "past", "present"} or idle(value) or low[0] in TECHNOLOGY:
         return ""
     if low[0].endswith(("'s", "’s")) and len(words) > 1 and words[-1].islower():
         return ""  # "Tom's basement"

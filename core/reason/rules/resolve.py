@@ -193,12 +193,12 @@ def _denied(claim: Candidate | Memory) -> bool:
 
 def _recounts(candidate: Candidate, memory: Memory) -> bool:
     """Whether the words count the same things anew and say that it is so now: "three cats now", "no cats anymore"."""
-    if memory.property_name != candidate.property_name or not candidate.property_name or _RECOUNT.search(
-        candidate.content
-    ) is None or "past" in candidate.flags:  # fmt: skip
+    if memory.property_name != candidate.property_name or not candidate.property_name or "past" in candidate.flags:
+        return False
+    if "correction" not in candidate.flags and _RECOUNT.search(candidate.content) is None:
         return False
     old, new = _counted_things(memory.value), _counted_things(candidate.value)
-    counted = bool(old[0]) and (bool(new[0]) or _negated(candidate))
+    counted = (bool(old[0]) or _negated(memory)) and (bool(new[0]) or _negated(candidate))
     return counted and old[1] == new[1] and (old[0] != new[0] or _negated(candidate) != _negated(memory))
 
 

@@ -22,7 +22,10 @@ from mindmem.core.reason.rules.verbs_en import TEAM_SUBJECT, active, is_team
 __all__ = ["read"]
 
 _WHOLE: Final = frozenset("if unless whether imagine suppose wish pretend hypothetically otherwise".split())
-_UNREADABLE: Final = re.compile(r"[?\"“”`<>{}|=\\？]|https?:|(?:^|\s)['‘]\w+ [^'’]*['’](?!\w)")
+_UNREADABLE: Final = re.compile(
+    r"[?\"“”`<>{}|=\\？]|https?:|\s#\s|(?:^|\s)['‘]\w+ [^'’]*['’](?!\w)"
+    r"|^[Ii]n (?:the|my|this|a) (?:novel|story|book|movie|film|game|song|dream|play|poem)\b"
+)
 _COPULAS: Final = frozenset({"am", "is", "are", "was", "were"})
 _EMPHATIC: Final = frozenset("love like have enjoy live work own speak play use know prefer hate study teach".split())
 _DEMONYM: Final = ("ish", "ese", "ian", "can", "ean", "ench", "utch", "ek", "iss", "aqi", "ali", "man")

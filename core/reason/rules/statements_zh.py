@@ -71,6 +71,7 @@ _ORGANISATION: Final = re.compile(
 _SOME: Final = re.compile(r"(?:某|[一两几][个间套栋座所家幢处])(?!人)")
 """Begins what is some place or employer rather than a named one."""
 _NO_PLACE: Final = re.compile(
+    r"(?:朋友|同学|亲戚|别人|父母|爸妈|他|她)家里?$|"
     r"(?<!市)(?:之中|当下|过去|回忆|阴影|梦里|幻想|压力|恐惧|孤独|痛苦|幸福|同一|原来的|老地方|时候)|[惧虑福苦暗望]中$"
 )
 """What one lives or works in that is no place."""
@@ -221,6 +222,8 @@ def _property(match: "re.Match[str]") -> Statement | None:
 
 
 def _favourite(match: "re.Match[str]") -> Statement | None:
+    if match["value"].startswith(("死", "惨", "极")):
+        return None  # 我爱死它了
     return _make(match, "likes", match["value"], single=False)
 
 

@@ -8,7 +8,7 @@ from mindmem.core.reason.rules import lexicon_en as lexicon
 from mindmem.core.reason.rules.entities import TECHNOLOGY
 from mindmem.core.reason.rules.nouns_en import Subject
 from mindmem.core.reason.rules.phrases_en import Phrases, Value, snake
-from mindmem.core.reason.rules.places_en import placed
+from mindmem.core.reason.rules.places_en import idle, placed
 from mindmem.core.reason.rules.statements import TEAM, Statement
 
 __all__ = ["active", "have"]
@@ -62,6 +62,8 @@ def active(
         return None  # "aims to win": another verb
     if base == "live" and name not in ("lives_in", "lives_at", "lives_with", "lives_near"):
         return None  # "living the dream", "I live for the weekend"
+    if name == "works" or (name == "works_in" and idle(value)):
+        return None  # "I work part-time at …", "I work in silence"
     if lexicon.CANONICAL.get(name, name) in lexicon.PLACED:
         name = placed(lexicon.CANONICAL.get(name, name), value, phrases)
         if not name:
@@ -204,12 +206,16 @@ def have(phrases: Phrases, subject: Subject, place: int, polarity: int, *, past:
     if value is None:
         return None
     nouns = value.text.lower().split()
+    if nouns[-3:-1] == ["of", "a"]:
+        return None  # "a dog of a day"
     stop = next((i for i, word in enumerate(nouns) if word == "of"), len(nouns))
     head = nouns[stop - 1] if stop else ""
     if head not in lexicon.CONCRETE:
         return None
     after = low[value.end : value.end + 2]
-    if after[:1] == ["to"] or (after[:1] in (["in"], ["on"]) and after[1:] in (["the"], ["my"], ["this"], ["that"])):
+    if after[:1] == ["to"] or (
+        after[:1] in (["in"], ["on"]) and after[1:] in (["the"], ["my"], ["this"], ["that"], ["mind"])
+    ):
         return None  # "bigger fish to fry", "a cat in the bag"
     if value.end < len(low) and low[value.end] in ("named", "called"):
         called = phrases.value(value.end + 1)
