@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 import Stemmer
 
 __all__ = [
-    "STOP_WEIGHT", "Term", "analyse", "is_latin", "normalise_name", "query_terms", "stop_words", "terms", "topic_terms",
-    "words",
+    "GENERAL", "STOP_WEIGHT", "Term", "analyse", "is_latin", "normalise_name", "query_terms", "stop_words", "terms",
+    "topic_terms", "words",
 ]  # fmt: skip
 
 SECONDARY: Final = 0.25
@@ -309,6 +309,16 @@ STOP_WORDS: Final[dict[str, frozenset[str]]] = {
     ),
 }  # fmt: skip
 """Words that say little, by language."""
+GENERAL: Final = frozenset(
+    term
+    for word in (
+        "know known tell remember recall say said mention describe summarize summary info information detail details "
+        "fact facts anything everything something profile background story memory memories"
+    ).split()
+    for term, weight in terms(word)
+    if weight == 1.0
+) | frozenset("关于知道告诉介绍解记得说描述信息总结")
+"""Terms that ask for whatever there is, and name no topic."""
 STOP_GRAMS: Final = _listed(
     "的 了 吗 呢 吧 啊 是 在 我 你 他 她 它 们 这 那 和 与 也 都 就 不 有 什么 哪里 哪儿 怎么 为什 时候 么时 "
     "谁 什 么 哪 里 怎 为 时 候 多 少 几 个 们 "

@@ -595,6 +595,8 @@ def test_a_name_alone_is_no_evidence_of_what_is_asked_about_its_bearer(tmp_path:
         memory.add([said("I work at a bakery.", name="Mara"), said("I live in Porto.", name="Mara")], user_id="ann")
         assert found(memory, "What is Mara allergic to?") == []
         assert found(memory, "Where does Mara work?")[0] == "Mara works at a bakery."
+        for general in ("What should I know about Mara?", "Tell me about Mara", "Who is Mara?", "关于Mara你知道什么？"):
+            assert len(found(memory, general)) == 2, "who asks for whatever there is gets it"
 
 
 @pytest.mark.parametrize(

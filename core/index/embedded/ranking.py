@@ -11,7 +11,7 @@ from mindmem.core.embed.port import EmbedderIdentity, TokenVectors
 from mindmem.core.index.embedded.partition import Arrays, Piece
 from mindmem.core.index.embedded.scoring import SUBJECT_FACTOR, Floats, convex, leg_weights, relevant
 from mindmem.core.index.port import Query, Scored
-from mindmem.core.text import is_latin, query_terms, topic_terms
+from mindmem.core.text import GENERAL, is_latin, query_terms, topic_terms
 
 __all__ = ["Prepared", "Way", "prepare", "rank"]
 
@@ -31,6 +31,8 @@ class Prepared:
     weights: Mapping[str, float]
     topic: frozenset[str]
     """Terms that show whether a document has to do with the query: without the name of whom it asks about."""
+    named: frozenset[int]
+    """Tokens of that name, left out of the evidence of late interaction."""
     foreign: bool
     """Whether most of the topic is in another script than the Latin."""
 
@@ -58,9 +60,11 @@ def prepare(query: Query, way: Way, embedder: EmbedderIdentity | None) -> Prepar
     available = {"lexical": bool(terms), "dense": vector is not None, "late": late is not None}
     topic = topic_terms(query.text)
     foreign = sum(map(is_latin, topic)) * 2 < len(topic)
-    if not foreign:
-        topic = topic - query_terms(query.subject).keys() or topic
-    return Prepared(query, way, terms, vector, late, leg_weights(query.weights, available), topic, foreign)
+    # "Tell me about Ann" has no other topic than Ann.
+    asked = topic - query_terms(query.subject).keys() - GENERAL
+    named = query.subject_ids if asked and not foreign else frozenset()
+    topic = asked if asked and not foreign else topic - GENERAL or topic
+    return Prepared(query, way, terms, vector, late, leg_weights(query.weights, available), topic, named, foreign)
 
 
 def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
@@ -88,7 +92,7 @@ def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
     legs = {"lexical": lexical[places], "dense": dense[places]}
     on_topic: Floats | None = None
     if prepared.late is not None:
-        legs["late"], on_topic = arrays.tokens.score(prepared.late, places, query.subject_ids)
+        legs["late"], on_topic = arrays.tokens.score(prepared.late, places, prepared.named)
     scores = convex(legs, prepared.weights, factor)
     kept = scores > 0.0
     if prepared.way == "hybrid":
