@@ -3,11 +3,9 @@
 from typing import ClassVar
 
 __all__ = [
-    "BudgetReached",
     "Conflict",
     "CorruptStore",
     "EmbedderMismatch",
-    "Erased",
     "InvalidInput",
     "LeaseLost",
     "LeaseTaken",
@@ -58,22 +56,10 @@ class NotFound(MindMemError, LookupError):
     code = "not_found"
 
 
-class Erased(NotFound):
-    """The object was erased; its content can't come back."""
-
-    code = "erased"
-
-
 class MissingExtra(MindMemError, ImportError):
     """An optional dependency is needed; the message holds the one command that installs it."""
 
     code = "missing_extra"
-
-
-class BudgetReached(MindMemError):
-    """A limit on tokens or money was reached; what is left stays pending."""
-
-    code = "budget_reached"
 
 
 class EmbedderMismatch(MindMemError):

@@ -24,7 +24,7 @@ def test_every_form_of_the_wire_is_read():
         {"role": "assistant", "content": "Hi", "timestamp": 1714564800000},
         {"text": "a note"},
         {"url": "https://example.org/a"},
-        {"file_name": "plan.pdf", "file_path": "/tmp/plan.pdf", "file_type": "application/pdf"},
+        {"file_name": "plan.pdf", "file_path": "docs/plan.pdf", "file_type": "application/pdf"},
     ]
     said = messages(given)
     assert [one.content for one in said] == ["Hi", "a note", "https://example.org/a", "plan.pdf"]
