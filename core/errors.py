@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 __all__ = [
+    "BudgetReached",
     "Conflict",
     "CorruptStore",
     "EmbedderMismatch",
@@ -11,6 +12,7 @@ __all__ = [
     "LeaseTaken",
     "MindMemError",
     "MissingExtra",
+    "ModelUnavailable",
     "NotFound",
     "ScopeChanged",
     "StaleGeneration",
@@ -60,6 +62,22 @@ class MissingExtra(MindMemError, ImportError):
     """An optional dependency is needed; the message holds the one command that installs it."""
 
     code = "missing_extra"
+
+
+class BudgetReached(MindMemError):
+    """The tokens or the money that a run or a day may cost are spent; what is left stays pending for the next one."""
+
+    code = "budget_reached"
+
+
+class ModelUnavailable(MindMemError):
+    """A model's endpoint gave no answer: ``transient`` when a later call may succeed, else the message says what to fix."""
+
+    code = "model_unavailable"
+
+    def __init__(self, message: str, *, transient: bool) -> None:
+        super().__init__(message)
+        self.transient = transient  # type: ignore[misc]  # here the instance knows
 
 
 class EmbedderMismatch(MindMemError):

@@ -11,7 +11,20 @@ from mindmem.core.embed.port import Embedder
 from mindmem.core.errors import MindMemError, StoreUnavailable
 from mindmem.core.index.projector import Projector
 from mindmem.core.ledger.port import Ledger
-from mindmem.core.reason.port import Envelope, Extraction, Reasoner, Resolution, ResolutionRequest, Verdict
+from mindmem.core.reason.port import (
+    Answer,
+    AnswerRequest,
+    Envelope,
+    Extraction,
+    Grade,
+    GradeRequest,
+    Reasoner,
+    Resolution,
+    ResolutionRequest,
+    SearchPlan,
+    SearchPlanRequest,
+    Verdict,
+)
 from mindmem.core.settings import Settings
 from mindmem.core.tables.fold import refuse_older_ledger
 from mindmem.core.tables.port import Tables
@@ -115,11 +128,28 @@ class _Rules:
 
         return await RulesResolver().resolve(requests)
 
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Verdict[Answer]]:
+        from mindmem.core.reason.rules.answer import RulesAnswerer
+
+        return await RulesAnswerer().answer(requests)
+
+    async def grade(self, requests: Sequence[GradeRequest]) -> list[Verdict[Grade]]:
+        from mindmem.core.reason.rules.grade import RulesGrader
+
+        return await RulesGrader().grade(requests)
+
+    async def plan(self, requests: Sequence[SearchPlanRequest]) -> list[Verdict[SearchPlan]]:
+        from mindmem.core.reason.rules.plan_search import RulesPlanner
+
+        return await RulesPlanner().plan(requests)
+
 
 def rules_reasoner() -> Reasoner:
     """Return the default reasoner: rules, no key, no network."""
     rules = _Rules()
-    return Reasoner(name="rules", version="1", extract=rules, resolve=rules)
+    return Reasoner(
+        name="rules", version="1", extract=rules, resolve=rules, answer=rules, grade=rules, plan_search=rules
+    )
 
 
 def _home(home: Path) -> Path:

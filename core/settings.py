@@ -1,18 +1,31 @@
 """Settings: one frozen class, filled from arguments and ``MINDMEM_*`` variables; the only reader of the environment."""
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from mindmem.core.errors import InvalidInput
 
-__all__ = ["IngestSettings", "SearchSettings", "Settings", "StoreSettings", "bench_data", "default_environment"]
+__all__ = [
+    "EmbedSettings",
+    "IngestSettings",
+    "LlmSettings",
+    "Price",
+    "RerankSettings",
+    "SearchSettings",
+    "Settings",
+    "StoreSettings",
+    "bench_data",
+    "default_environment",
+]
 
 PREFIX = "MINDMEM_"
+ModelPurpose = Literal["extract", "judge", "answer", "evolve"]
 
 
 class _Part(BaseModel):
@@ -65,6 +78,82 @@ class SearchSettings(_Part):
     """Extra floor on the score, above the built-in relevance test."""
 
 
+class Price(_Part):
+    """What a million tokens cost, in one currency for all models."""
+
+    input: float = Field(ge=0)
+    output: float = Field(default=0.0, ge=0)
+
+
+class LlmSettings(_Part):
+    """The endpoint that a language model is asked at, how, and what it may cost."""
+
+    base_url: str = ""
+    """Any OpenAI-compatible address, such as ``http://localhost:11434/v1``; empty: OPENAI_BASE_URL, else OpenAI's."""
+    api_key: SecretStr = SecretStr("")
+    """Empty: OPENAI_API_KEY, else none is sent (local servers want none)."""
+    api: Literal["openai", "azure"] = "openai"
+    api_version: str = ""
+    """Azure only."""
+    organization: str = ""
+    project: str = ""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Sent with each call; gateways want some."""
+    model: str = "gpt-4.1-mini"
+    """Model of every purpose that ``models`` doesn't name."""
+    models: dict[ModelPurpose, str] = Field(default_factory=dict)
+    structure: Literal["auto", "schema", "json", "text"] = "auto"
+    """How a reply's form is asked for; auto tries them in this order once per endpoint and model."""
+    timeout: float = Field(default=120.0, gt=0)
+    """Seconds until one try is given up."""
+    retries: int = Field(default=4, ge=0)
+    concurrency: int = Field(default=8, ge=1)
+    max_output_tokens: int = Field(default=8192, ge=64)
+    fallback: Literal["none", "rules"] = "none"
+    """What judges when a reply stays unreadable: nobody (it goes to quarantine), or the rules, marked as such."""
+    cache_bytes: int = Field(default=500_000_000, ge=0)
+    """Bound of the replies kept on disk; 0 keeps none."""
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """By model, per million tokens; as JSON in a variable: ``{"gpt-4.1-mini": {"input": 0.4, "output": 1.6}}``."""
+    run_tokens: int | None = Field(default=None, ge=0)
+    day_tokens: int | None = Field(default=None, ge=0)
+    run_cost: float | None = Field(default=None, ge=0)
+    day_cost: float | None = Field(default=None, ge=0)
+    """Limits of one run and of one day in the project's zone; None: no limit."""
+
+    def model_for(self, purpose: str) -> str:
+        """Return the model of a purpose."""
+        return dict[str, str](self.models).get(purpose, self.model)
+
+
+class EmbedSettings(_Part):
+    """The endpoint that embeddings come from, where ``embedder`` is openai; what is empty is taken from ``llm``."""
+
+    base_url: str = ""
+    api_key: SecretStr = SecretStr("")
+    model: str = "text-embedding-3-small"
+    dimensions: int | None = Field(default=None, ge=8)
+    """Asked of models that can shorten their vectors; None: as they come."""
+    batch: int = Field(default=128, ge=1, le=2048)
+    max_tokens: int = Field(default=8191, ge=16)
+    """Longest text that the model reads; more is cut."""
+    batch_tokens: int = Field(default=200_000, ge=16)
+    query_prefix: str = ""
+    document_prefix: str = ""
+    """Words that some models want before a text."""
+
+
+class RerankSettings(_Part):
+    """An endpoint of the Jina, Cohere or vLLM form that orders hits anew; empty: none."""
+
+    url: str = ""
+    """The complete address, such as ``https://api.jina.ai/v1/rerank``."""
+    api_key: SecretStr = SecretStr("")
+    model: str = ""
+    top: int = Field(default=50, ge=1, le=1000)
+    timeout: float = Field(default=20.0, gt=0)
+
+
 class Settings(_Part):
     """Everything that can be set. Nested names use two underscores: ``MINDMEM_STORE__LEDGER_URL``."""
 
@@ -72,12 +161,17 @@ class Settings(_Part):
     project_id: str = "default"
     timezone: str = "UTC"
     """IANA zone of the project, for messages that bring none."""
-    embedder: Literal["bundled", "none"] = "bundled"
+    reasoner: Literal["rules", "llm"] = "rules"
+    """Who judges: rules without a key, or a language model (see ``llm``)."""
+    embedder: Literal["bundled", "openai", "none"] = "bundled"
     threads: int = Field(default_factory=lambda: min(2, os.cpu_count() or 1), ge=1)
     """Threads of one embedding session; more than two help little with short texts."""
     store: StoreSettings = StoreSettings()
     ingest: IngestSettings = IngestSettings()
     search: SearchSettings = SearchSettings()
+    llm: LlmSettings = LlmSettings()
+    embed: EmbedSettings = EmbedSettings()
+    rerank: RerankSettings = RerankSettings()
 
     @field_validator("home")
     @classmethod
@@ -115,7 +209,8 @@ class Settings(_Part):
             InvalidInput: a value is of the wrong form or a variable is unknown; the message names it.
         """
         values: dict[str, object] = {}
-        for name, text in (os.environ if environ is None else environ).items():
+        environ = os.environ if environ is None else environ
+        for name, text in environ.items():
             if not name.startswith(PREFIX) or name in _NOT_SETTINGS:
                 continue
             path = name[len(PREFIX) :].lower().split("__")
@@ -125,16 +220,36 @@ class Settings(_Part):
                 if not isinstance(inner, dict):
                     raise InvalidInput(f"{name} is nested below a plain value.", field=name)
                 place = inner
-            place[path[-1]] = text
+            place[path[-1]] = _read(name, text)
         values.update({name: value for name, value in given.items() if value is not None})
         try:
-            return cls.model_validate(values)
+            return cls.model_validate(_with_openai_names(values, environ))
         except ValidationError as error:
             first = error.errors()[0]
             place_name = "__".join(str(part) for part in first["loc"])
             raise InvalidInput(
                 f"Setting {place_name!r} (variable {PREFIX}{place_name.upper()}): {first['msg']}.", field=place_name
             ) from error
+
+
+def _read(name: str, text: str) -> object:
+    """Return a variable's value; a table is given as JSON."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(f"{name} is not valid JSON: {error}.", field=name) from error
+
+
+def _with_openai_names(values: dict[str, object], environ: Mapping[str, str]) -> dict[str, object]:
+    """Fill in what the variables of the openai package say of the endpoint and nothing else names."""
+    given = values.get("llm", {})
+    if not isinstance(given, dict):
+        return values
+    known = {"api_key": "OPENAI_API_KEY", "base_url": "OPENAI_BASE_URL", "organization": "OPENAI_ORG_ID"}
+    found = {field: environ[name] for field, name in known.items() if environ.get(name)}
+    return {**values, "llm": {**found, **given}} if found else values
 
 
 _NOT_SETTINGS = frozenset({"MINDMEM_BENCH_DATA", "MINDMEM_TEST_POSTGRES", "MINDMEM_TEST_DATA"})

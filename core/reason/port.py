@@ -8,17 +8,27 @@ from typing import Generic, Literal, Protocol, TypeVar
 from mindmem.core.records import Memory, MemType, Scope, Source, TimePrecision, Window
 
 __all__ = [
+    "Answer",
+    "AnswerRequest",
+    "Answerer",
     "Candidate",
     "Envelope",
     "Extraction",
     "Extractor",
     "Failed",
+    "Grade",
+    "GradeRequest",
+    "Grader",
+    "Hint",
     "Judged",
     "Mention",
     "Reasoner",
     "Resolution",
     "ResolutionRequest",
     "Resolver",
+    "SearchPlan",
+    "SearchPlanRequest",
+    "SearchPlanner",
     "Unsure",
     "Verdict",
 ]
@@ -88,6 +98,16 @@ class Candidate:
     polarity: int = 1
     context: str = ""
     flags: tuple[str, ...] = ()
+    hint: "Hint | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What an extractor that saw the recalled memories thinks should become of its candidate; ``target`` is one of
+    their memory_ids, empty for a new memory."""
+
+    op: Literal["add", "reinforce", "update", "merge"]
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +126,14 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The candidates of one window and, by message_id, why a message gave none (small talk, system prompt, blank …)."""
+    """The candidates of one window and, by message_id, why a message gave none (small talk, system prompt, blank …).
+
+    ``rejected`` are items that could not be read as candidates, each with its reason and raw text: for quarantine.
+    """
 
     candidates: tuple[Candidate, ...]
     skipped: tuple[tuple[str, str], ...] = ()
+    rejected: tuple[tuple[str, str], ...] = ()
 
 
 class Extractor(Protocol):
@@ -152,6 +176,89 @@ class Resolver(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """A question and the memories that a search found for it, best first. ``asked_at`` is aware UTC."""
+
+    question: str
+    memories: tuple[Memory, ...]
+    asked_at: datetime
+    timezone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A short answer and the memory_ids that it rests on, among those given."""
+
+    text: str
+    memory_ids: tuple[str, ...] = ()
+
+
+class Answerer(Protocol):
+    """Answers questions from recalled memories; ``Unsure`` when they don't hold the answer."""
+
+    async def answer(self, requests: Sequence[AnswerRequest]) -> list[Verdict[Answer]]:
+        """Return one verdict per request, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class GradeRequest:
+    """An answer to be compared with the known right one."""
+
+    question: str
+    expected: str
+    given: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """Whether an answer says the same as the right one."""
+
+    correct: bool
+    reason: str = ""
+
+
+class Grader(Protocol):
+    """Judges answers in evaluations."""
+
+    async def grade(self, requests: Sequence[GradeRequest]) -> list[Verdict[Grade]]:
+        """Return one verdict per request, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPlanRequest:
+    """A question to be turned into searches. ``found`` are the memories of the rounds before, best first."""
+
+    question: str
+    asked_at: datetime
+    timezone: str = "UTC"
+    found: tuple[Memory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPlan:
+    """The searches that would find what is missing; none when what was found is enough.
+
+    ``begin`` and ``end`` (aware UTC, half-open) bound the time that the question asks about, where it names one.
+    """
+
+    queries: tuple[str, ...]
+    enough: bool = False
+    begin: datetime | None = None
+    end: datetime | None = None
+    reason: str = ""
+
+
+class SearchPlanner(Protocol):
+    """Decomposes questions into searches, and tells when the answer was found."""
+
+    async def plan(self, requests: Sequence[SearchPlanRequest]) -> list[Verdict[SearchPlan]]:
+        """Return one verdict per request, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Reasoner:
     """A frozen bundle of judgements; families can be mixed."""
 
@@ -159,3 +266,6 @@ class Reasoner:
     version: str
     extract: Extractor
     resolve: Resolver
+    answer: Answerer
+    grade: Grader
+    plan_search: SearchPlanner

@@ -3,6 +3,7 @@
 from mindmem.core.records.change import Change, Counts, Receipt
 from mindmem.core.records.edge import Edge, Relation
 from mindmem.core.records.entity import Entity
+from mindmem.core.records.llm_call import LlmCall, Purpose, Spent
 from mindmem.core.records.memory import Memory, MemType, Source, Status, TimePrecision
 from mindmem.core.records.message import Message, Turn, Window
 from mindmem.core.records.plan import Action, Operation, Plan, Skip
@@ -17,6 +18,7 @@ __all__ = [
     "Entity",
     "Explanation",
     "Hit",
+    "LlmCall",
     "MemType",
     "Memory",
     "Message",
@@ -24,12 +26,14 @@ __all__ = [
     "Page",
     "Partition",
     "Plan",
+    "Purpose",
     "Receipt",
     "Relation",
     "Scope",
     "SearchResult",
     "Skip",
     "Source",
+    "Spent",
     "Status",
     "TimePrecision",
     "Turn",

@@ -1,0 +1,1 @@
+"""Language models: any OpenAI-compatible endpoint, asked for structured replies, with retries, budget, cache, record."""
