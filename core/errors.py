@@ -71,7 +71,7 @@ class BudgetReached(MindMemError):
 
 
 class ModelUnavailable(MindMemError):
-    """A model's endpoint gave no answer: ``transient`` when a later call may succeed, else the message says what to fix."""
+    """A model's endpoint gave no answer: ``transient`` when a later call may succeed, else the message says why."""
 
     code = "model_unavailable"
 

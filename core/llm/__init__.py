@@ -1,1 +1,1 @@
-"""Language models: any OpenAI-compatible endpoint, asked for structured replies, with retries, budget, cache, record."""
+"""Language models: any OpenAI-compatible endpoint, for structured replies, with retries, budget, cache and record."""

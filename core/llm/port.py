@@ -64,7 +64,7 @@ class Question(Generic[R]):
 
     ``prompt``, ``version`` and ``digest`` name the prompt file; ``system`` and ``user`` are rendered. ``reply`` is the
     pydantic model of the answer; ``items`` names its list field whose items stand alone, so that a bad one can be set
-    aside (empty: all or nothing). ``temperature`` is 0 unless variety is wanted; ``seed`` then tells one try from another.
+    aside (empty: all or nothing). ``temperature`` is 0 unless variety is wanted; ``seed`` then tells tries apart.
     """
 
     purpose: Purpose
