@@ -359,6 +359,7 @@ def _adopted(gated: Gated) -> Candidate:
     return replace(
         candidate,
         mem_type=target.mem_type,
+        entity_id=target.entity_id,
         entity_name=target.entity_name,
         entity_type=target.entity_type,
         property_name=target.property_name,

@@ -33,7 +33,7 @@ class Links:
 
     def memory(self, memory: Memory, candidate: Candidate) -> None:
         """Link a new memory to its entity, its sources and whom it mentions."""
-        self._entity(memory.entity_name, memory.entity_type)
+        self._entity(memory.entity_name, memory.entity_type, memory.entity_id)
         self.belongs(memory)
         self.sources(memory.memory_id, candidate.sources)
         self.mentions(memory.memory_id, candidate)
@@ -56,9 +56,9 @@ class Links:
 
     def mentions(self, memory_id: str, candidate: Candidate) -> None:
         """Link a memory to the entities that it names besides its own."""
-        subject = entity_of_name(self._scope, candidate.entity_name)
+        subject = candidate.entity_id or entity_of_name(self._scope, candidate.entity_name)
         for mention in candidate.mentions:
-            entity = self._entity(mention.name, mention.entity_type)
+            entity = self._entity(mention.name, mention.entity_type, mention.entity_id)
             if entity and entity != subject:
                 self._put(memory_id, "MENTIONS", entity)
 
@@ -80,8 +80,8 @@ class Links:
         if before and after:
             self._put(before, "NEXT", after, active=False)
 
-    def _entity(self, name: str, entity_type: str) -> str:
-        entity = entity_of_name(self._scope, name)
+    def _entity(self, name: str, entity_type: str, entity_id: str = "") -> str:
+        entity = entity_id or entity_of_name(self._scope, name)
         if not entity or entity in self._known:
             return entity
         earlier = self._entities.get(entity)

@@ -32,7 +32,8 @@ def new_memory(
     """
     first = candidate.sources[0].message_id if candidate.sources else ""
     owner = messages[first].scope if first in messages else scope
-    entity = entity_of_name(scope, candidate.entity_name)
+    entity = candidate.entity_id or entity_of_name(scope, candidate.entity_name)
+    mentioned = (mention.entity_id or entity_of_name(scope, mention.name) for mention in candidate.mentions)
     return Memory(
         memory_id=ids.memory_id(scope.key, entity, candidate.property_name, candidate.content, first),
         revision=1,
@@ -50,7 +51,10 @@ def new_memory(
         observed_at=candidate.observed_at,
         time_precision=candidate.time_precision,
         confidence=round(candidate.confidence, 4),
+        order=candidate.order,
         sources=candidate.sources[:MAX_SOURCES],
+        parents=candidate.parents,
+        mentions=tuple(dict.fromkeys(named for named in mentioned if named and named != entity)),
         speaker=candidate.speaker,
         context=candidate.context,
         flags=candidate.flags,

@@ -214,7 +214,9 @@ async def _decided(services: Services, prepared: _Prepared) -> Plan:
         else:
             passed.append(outcome)
     named = {memory.entity_id for memory in memories} | {
-        entity_of_name(request.scope, mention.name) for candidate in candidates for mention in candidate.mentions
+        mention.entity_id or entity_of_name(request.scope, mention.name)
+        for candidate in candidates
+        for mention in candidate.mentions
     }
     return decide(
         passed,

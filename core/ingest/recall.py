@@ -146,7 +146,7 @@ class _Legs:
 
     def _sharing(self, candidate: Candidate, memory: Memory) -> list[Memory]:
         """Memories about the candidate's entity, then about those that it mentions."""
-        named = (entity_of_name(self._scope, mention.name) for mention in candidate.mentions)
+        named = (mention.entity_id or entity_of_name(self._scope, mention.name) for mention in candidate.mentions)
         found: list[Memory] = []
         for entity in dict.fromkeys(one for one in (memory.entity_id, *named) if one):
             if entity not in self._entities:

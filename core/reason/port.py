@@ -64,10 +64,12 @@ Verdict = Judged[T] | Unsure | Failed
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A named entity in a candidate: surface name and type (see Entity.entity_type)."""
+    """A named entity in a candidate: surface name, type (see Entity.entity_type), and the id of the entity that it was
+    found to be (empty: the one that bears this name)."""
 
     name: str
     entity_type: str
+    entity_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,9 @@ class Candidate:
     ``entity_name`` is who or what it is about (the speaker where it says "I"); ``property_name`` is snake_case;
     ``value`` the property's value in the source's words. ``single_valued`` says whether a new value replaces the old
     one (True), adds to it (False) or nobody can tell (None). ``polarity`` is -1 for a denial or dislike. ``flags`` mark
-    what readers should know (``instruction_like``, ``redacted``, ``unresolved_time``, …).
+    what readers should know (``instruction_like``, ``redacted``, ``unresolved_time``, …). ``entity_id`` is the entity
+    that ``entity_name`` was found to be (empty: the one that bears this name). ``order`` 2 with ``parents`` is
+    synthesised from memories.
     """
 
     mem_type: MemType
@@ -99,6 +103,9 @@ class Candidate:
     context: str = ""
     flags: tuple[str, ...] = ()
     hint: "Hint | None" = None
+    entity_id: str = ""
+    order: int = 1
+    parents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ CONTRACTS: Final[dict[str, pa.Schema]] = {
             ("reinforcement_count", pa.int32()),
             ("sources", pa.list_(pa.field("element", SOURCE))),
             ("parents", _TEXTS),
+            ("mentions", _TEXTS),
             ("speaker", pa.string()),
             ("context", pa.string()),
             ("flags", _TEXTS),
@@ -156,8 +157,12 @@ def body(table: str) -> pa.Schema:
 def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return ``rows`` with exactly the schema's columns, order and types (Parquet readers rename list children).
 
+    A column that is not there was added to the contract after the rows were written: it is null.
+
     Raises:
-        pyarrow.ArrowInvalid: a column is missing or a value doesn't fit.
+        pyarrow.ArrowInvalid: a value doesn't fit.
     """
+    for name in set(schema.names).difference(rows.column_names):
+        rows = rows.append_column(name, pa.nulls(rows.num_rows, schema.field(name).type))
     # A cast that changes nothing still costs as much as reading the rows.
     return rows if rows.schema.equals(schema) else rows.select(schema.names).cast(schema)

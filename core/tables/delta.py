@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Transaction
+from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 from deltalake.transaction import AddAction, RemoveAction
@@ -101,7 +101,7 @@ class DeltaTables:
         for _ in range(_ATTEMPTS):
             # A conflict means that somebody else appended: what they did is read again, never guessed.
             with self._storage(table), suppress(CommitFailedError):
-                delta = self._open(table) or self._create(table)
+                delta = self._widened(table, self._open(table) or self._create(table))
                 done = delta.transaction_version(app_id) or 0
                 if done >= seq:
                     return delta.version()
@@ -233,6 +233,15 @@ class DeltaTables:
             storage_options=self._options or None,
         )
 
+    def _widened(self, table: str, delta: DeltaTable) -> DeltaTable:
+        """Add the columns that the contract got since the table was made; older rows hold null there."""
+        known = {field.name for field in delta.schema().fields}
+        missing = [field for field in Schema.from_arrow(CONTRACTS[table]).fields if field.name not in known]
+        if missing:
+            delta.alter.add_columns(missing)
+            delta.update_incremental()
+        return delta
+
     def _write(self, table: str, rows: pa.Table, *, data_change: bool) -> AddAction:
         """Write one durable data file that no log entry names yet."""
         path = f"part-{uuid.uuid4()}.zstd.parquet"
@@ -281,7 +290,7 @@ class DeltaTables:
             return empty.lazy()
         return pl.scan_parquet(
             [f"{self.location(table)}/{file.path}" for file in files], glob=False, hive_partitioning=False,
-            schema=empty.schema, storage_options=self._options or None,
+            schema=empty.schema, storage_options=self._options or None, missing_columns="insert",
         )  # fmt: skip
 
     @contextmanager

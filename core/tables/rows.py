@@ -107,6 +107,7 @@ def memories_table(memories: Iterable[Memory]) -> pa.Table:
                 {"message_id": source.message_id, "start": source.start, "end": source.end} for source in memory.sources
             ],
             "parents": list(memory.parents),
+            "mentions": list(memory.mentions),
             "speaker": memory.speaker,
             "context": memory.context,
             "flags": list(memory.flags),
@@ -142,6 +143,7 @@ def memory_of(row: Row) -> Memory:
         reinforcement_count=row["reinforcement_count"],
         sources=tuple(Source(item["message_id"], item["start"], item["end"]) for item in row["sources"] or ()),
         parents=tuple(row["parents"] or ()),
+        mentions=tuple(row["mentions"] or ()),
         speaker=row["speaker"],
         context=row["context"],
         flags=tuple(row["flags"] or ()),

@@ -50,6 +50,7 @@ def encode(memory: Memory) -> str:
     row["scope"] = [scope.project_id, scope.user_id, scope.app_id, scope.agent_id, scope.session_id]
     row["sources"] = [[source.message_id, source.start, source.end] for source in memory.sources]
     row["parents"], row["flags"], row["metadata"] = list(memory.parents), list(memory.flags), dict(memory.metadata)
+    row["mentions"] = list(memory.mentions)
     return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -60,6 +61,7 @@ def decode(record: str) -> Memory:
     row["scope"] = Scope(*row["scope"])
     row["sources"] = tuple(Source(*source) for source in row["sources"])
     row["parents"], row["flags"] = tuple(row["parents"]), tuple(row["flags"])
+    row["mentions"] = tuple(row.get("mentions", ()))
     return Memory(**row)
 
 

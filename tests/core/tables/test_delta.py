@@ -254,3 +254,25 @@ def test_a_log_that_cannot_be_read_is_a_typed_error(tables: DeltaTables) -> None
     Path(tables.location("messages"), "_delta_log", f"{1:020}.json").write_text("{")
     with pytest.raises(StoreUnavailable, match="'messages'"):
         DeltaTables(tables.uri).scan("messages").collect()
+
+
+def test_a_column_that_the_contract_got_later_is_null_in_older_rows_and_kept_in_newer_ones(
+    tables: DeltaTables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contract = CONTRACTS["memories"]
+    older = pa.schema([column for column in contract if column.name != "mentions"])
+
+    def row(seq: int, mentions: tuple[str, ...]) -> pa.Table:
+        claim = memory(SCOPE, message(SCOPE, seq, "said"), f"claim {seq}", mentions=mentions)
+        return stamped(memories_table([claim]), "memories", seq)
+
+    first, second = row(1, ()), row(2, ("ent_b",))
+    with monkeypatch.context() as before:
+        before.setitem(CONTRACTS, "memories", older)
+        tables.append("memories", first.select(older.names), app_id="u", seq=1)
+    again = DeltaTables(tables.uri)
+    again.append("memories", second, app_id="u", seq=2)
+
+    rows = again.scan("memories").sort("seq").select("mentions").collect()["mentions"].to_list()
+    assert rows == [None, ["ent_b"]]
+    assert pl.read_delta(again.location("memories")).sort("seq")["mentions"].to_list() == rows
