@@ -267,7 +267,11 @@ class SearchPlanner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reasoner:
-    """A frozen bundle of judgements; families can be mixed."""
+    """A frozen bundle of judgements; families can be mixed.
+
+    ``recalls`` says that the extractor reads ``Envelope.recalled`` and waits for an endpoint: envelopes then bring
+    what is known already, and several adds are extracted at a time.
+    """
 
     name: str
     version: str
@@ -276,3 +280,4 @@ class Reasoner:
     answer: Answerer
     grade: Grader
     plan_search: SearchPlanner
+    recalls: bool = False
