@@ -1,0 +1,184 @@
+"""The reader without a model: what fits each kind of question, and when it says that it doesn't know."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from support.builders import memory
+
+from mindmem.core.reason.port import Answer, AnswerRequest, Judged, Unsure, Verdict
+from mindmem.core.reason.rules.answer import MOST_WORDS, RulesAnswerer
+from mindmem.core.reason.rules.questions import read_question
+from mindmem.core.records import Memory
+
+ASKED_AT = datetime(2024, 6, 1, tzinfo=UTC)
+
+
+async def asked(question: str, *memories: Memory) -> Verdict[Answer]:
+    request = AnswerRequest(question=question, memories=memories, asked_at=ASKED_AT)
+    [verdict] = await RulesAnswerer().answer([request])
+    return verdict
+
+
+async def answer(question: str, *memories: Memory) -> str:
+    verdict = await asked(question, *memories)
+    assert isinstance(verdict, Judged), verdict
+    assert set(verdict.value.memory_ids) <= {one.memory_id for one in memories}
+    assert verdict.value.memory_ids
+    return verdict.value.text
+
+
+def told(content: str, **fields: Any) -> Memory:
+    return memory(content, prop="", mem_type="episodic", **fields)
+
+
+LIVES = memory("Ann lives in Berlin.", prop="lives_in", value="Berlin")
+WORKS = memory("Ann works at Acme as a nurse.", prop="works_at", value="Acme")
+CATS = memory("Ann has two cats.", prop="has_cat", value="two cats")
+COLOUR = memory("Ann's favorite color is blue.", prop="favorite_color", value="blue")
+SISTER = memory("Ann's sister is Lucy.", prop="sister", value="Lucy")
+MOVED = memory(
+    "Ann moved to Paris in May 2021.",
+    prop="lives_in",
+    value="Paris",
+    valid_from=datetime(2021, 4, 30, 22, tzinfo=UTC),
+    time_precision="month",
+)
+PUPPY = told(
+    "I adopted a puppy called Rex on 7 May 2023.", valid_from=datetime(2023, 5, 7, tzinfo=UTC), time_precision="day"
+)
+MET = told("I met Bob at the Louvre yesterday.", valid_from=datetime(2023, 5, 7, tzinfo=UTC), time_precision="day")
+
+
+@pytest.mark.parametrize(
+    ("question", "memories", "expected"),
+    [
+        ("Where does Ann live?", (WORKS, LIVES), "Berlin"),
+        ("Where does Ann work?", (LIVES, WORKS), "Acme"),
+        ("How many cats does Ann have?", (LIVES, CATS), "two"),
+        ("What is Ann's favorite color?", (CATS, COLOUR), "blue"),
+        ("Who is Ann's sister?", (COLOUR, SISTER), "Lucy"),
+        ("When did Ann move to Paris?", (LIVES, MOVED), "May 2021"),
+        ("When did Ann adopt a puppy?", (CATS, PUPPY), "7 May 2023"),
+        ("What did Ann adopt?", (PUPPY,), "puppy called Rex on 7 May 2023"),
+        ("Who did Ann meet at the Louvre?", (MET,), "Bob"),
+        ("Where did Ann meet Bob?", (MET,), "the Louvre"),
+        ("Does Ann have cats?", (CATS,), "Yes"),
+        ("How long has Ann lived in Paris?", (MOVED,), "3 years"),
+    ],
+)
+async def test_the_answer_is_what_the_kind_of_question_asks_for(
+    question: str, memories: tuple[Memory, ...], expected: str
+) -> None:
+    assert await answer(question, *memories) == expected
+
+
+CHINESE = (
+    memory("安娜住在上海。", about="安娜", prop="lives_in", value="上海"),
+    memory("安娜养了两只猫。", about="安娜", prop="has_cat", value="两只猫"),
+    memory(
+        "安娜2021年5月搬到了北京。",
+        about="安娜",
+        prop="lived_in",
+        value="北京",
+        valid_from=datetime(2021, 4, 30, 16, tzinfo=UTC),
+        time_precision="month",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "place", "expected"),
+    [
+        ("安娜住在哪里?", 0, "上海"),
+        ("安娜养了几只猫?", 1, "两"),
+        ("安娜什么时候搬到北京的?", 2, "2021年5月"),
+        ("安娜养猫吗?", 1, "是"),
+    ],
+)
+async def test_chinese_questions_are_answered_in_chinese(question: str, place: int, expected: str) -> None:
+    assert await answer(question, CHINESE[place]) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "memories"),
+    [
+        ("Where does Ann live?", ()),
+        ("Where does Ann live?", (WORKS, COLOUR)),
+        ("Where does Bob live?", (memory("Bob has a dog.", about="Bob"), LIVES)),
+        ("When did Ann buy a car?", (PUPPY, CATS)),
+        ("Does Ann have dogs?", (CATS,)),
+        ("安娜在哪里工作?", (CHINESE[0],)),
+    ],
+)
+async def test_unsure_when_no_memory_holds_the_answer(question: str, memories: tuple[Memory, ...]) -> None:
+    assert isinstance(await asked(question, *memories), Unsure)
+
+
+async def test_a_denied_claim_answers_no_and_gives_no_value() -> None:
+    denied = memory("Ann doesn't like coffee.", prop="likes", value="coffee", flags=("negated",))
+    assert await answer("Does Ann like coffee?", denied) == "No"
+    tea = memory("Ann likes tea.", prop="likes", value="tea")
+    assert await answer("What does Ann like?", denied, tea) == "tea"
+
+
+async def test_of_two_values_the_newer_answers() -> None:
+    old = memory("Ann lives in Rome.", prop="lives_in", value="Rome", day=0)
+    new = memory("Ann lives in Oslo.", prop="lives_in", value="Oslo", day=9)
+    assert await answer("Where does Ann live?", old, new) == "Oslo"
+
+
+async def test_values_of_a_property_that_takes_several_are_listed() -> None:
+    found = [memory(f"Ann likes {what}.", prop="likes", value=what) for what in ("tea", "chess", "Tea")]
+    assert await answer("What does Ann like?", *found) == "tea, chess"
+
+
+async def test_a_week_is_not_told_as_its_first_day() -> None:
+    said = told("I finished the quilt last week.", valid_from=datetime(2024, 4, 22, tzinfo=UTC), time_precision="day")
+    assert await answer("When did Ann finish the quilt?", said) == "the week of 22 April 2024"
+
+
+async def test_the_end_of_a_time_is_told_when_the_end_is_asked_for() -> None:
+    visa = memory(
+        "Ann's visa is valid until 3 June 2025.",
+        prop="visa",
+        valid_to=datetime(2025, 6, 4, tzinfo=UTC),
+        time_precision="day",
+    )
+    assert await answer("Until when is Ann's visa valid?", visa) == "3 June 2025"
+
+
+async def test_a_number_of_something_else_and_a_date_are_no_count() -> None:
+    said = told("On 3 May 2024 I paid 40 dollars and bought 12 tulips.")
+    assert await answer("How many tulips did Ann buy?", said) == "12"
+
+
+async def test_answers_are_short() -> None:
+    said = told("Yesterday I painted " + "a very long mural of rivers and hills " * 20)
+    text = await answer("What did Ann paint?", said)
+    assert 0 < len(text.split()) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("question", ["", "?", "…", "what", "的", "\ud800", "x" * 50_000])
+async def test_odd_questions_never_raise(question: str) -> None:
+    await asked(question, LIVES, *CHINESE)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Who lives in Rome?", "who"),
+        ("What year did it happen?", "when"),
+        ("Which city does she like?", "where"),
+        ("How much did it cost?", "count"),
+        ("How long did it take?", "length"),
+        ("When does the lease expire?", "until"),
+        ("Is Ann married?", "yes_no"),
+        ("Why did he leave?", "what"),
+        ("谁住在罗马?", "who"),
+        ("他多大了?", "count"),
+        ("你有没有车?", "yes_no"),
+    ],
+)
+def test_questions_are_of_a_kind(question: str, kind: str) -> None:
+    assert read_question(question).kind == kind
