@@ -1,6 +1,7 @@
 """The one place that applies plans: embed what is new, commit one change, project it."""
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ import pyarrow as pa
 from mindmem.core import ids
 from mindmem.core.embed.contextual import embed_in_context
 from mindmem.core.embed.port import Embedder, Embedding
+from mindmem.core.errors import StoreBusy, StoreUnavailable
 from mindmem.core.failpoints import reach
 from mindmem.core.index.documents import context_lines, embed_text, vector_key
 from mindmem.core.index.projector import Projector
@@ -20,6 +22,8 @@ from mindmem.core.tables import rows
 from mindmem.core.tables.contracts import body
 
 __all__ = ["Applier", "Request", "counts_of", "next_revision"]
+
+log = logging.getLogger(__name__)
 
 _NEW_WORDS: frozenset[Operation] = frozenset({"add", "merge", "update"})
 """Operations whose revision may say something that was not embedded before."""
@@ -68,7 +72,7 @@ class Applier:
         return dict(zip(texts, embed_in_context(self._embedder, list(texts.values())), strict=True))
 
     def apply(self, plan: Plan, request: Request, *, embeddings: Mapping[str, Embedding] | None = None) -> Change:
-        """Commit the plan as one change and make it searchable.
+        """Commit the plan as one change and make it searchable; where the index can't be written, the next read does.
 
         Raises:
             ScopeChanged: the partition has moved since the plan was decided; decide again.
@@ -76,7 +80,11 @@ class Applier:
         """
         change = self._ledger.commit(self.draft(plan, request, embeddings=embeddings))
         reach("ingest.committed")
-        self._projector.catch_up(change.seq)
+        try:
+            self._projector.catch_up(change.seq)
+        except (StoreBusy, StoreUnavailable) as error:
+            # The change stands: an error would have it asked for again. Who reads next catches up first, or is told.
+            log.warning("change %s is in the ledger, not yet in the index: %s", change.change_id, error)
         reach("ingest.projected")
         return change
 

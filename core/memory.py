@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import logging
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -27,6 +28,8 @@ from mindmem.core.tables.verify import Finding
 from mindmem.core.upkeep import fold_if_free, fold_now, rebuild_index
 
 __all__ = ["AsyncMemory", "Memory"]
+
+log = logging.getLogger(__name__)
 
 MAX_LABEL = 512
 """Longest idempotency key, run id and actor, in characters: what a database can index."""
@@ -447,11 +450,18 @@ class Memory:
         return tuple(verify(self.services))
 
     def close(self) -> None:
-        """Fold (if the settings say so) and close; a second call does nothing."""
+        """Fold (if the settings say so) and close; a second call does nothing.
+
+        Tables that can't be written stay behind: the ledger holds what they lack.
+        """
         services = self._services
-        if not services.closed and services.settings.store.fold_on_close:
-            fold_if_free(services)
-        services.close()
+        try:
+            if not services.closed and services.settings.store.fold_on_close:
+                fold_if_free(services)
+        except StoreUnavailable as error:
+            log.warning("closed without writing the tables: %s", error)
+        finally:
+            services.close()
 
     def __enter__(self) -> Self:
         return self

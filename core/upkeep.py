@@ -49,7 +49,9 @@ def _fold(services: Services) -> FoldReport:
 
 
 def fold_if_free(services: Services) -> FoldReport | None:
-    """Fold unless another process does so just now."""
+    """Fold unless the tables have everything already or another process folds just now."""
+    if services.ledger.pinned()[1] == services.ledger.last_seq():
+        return None
     try:
         return fold_now(services)
     except LeaseTaken:

@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
@@ -15,6 +16,7 @@ from sqlalchemy.pool import QueuePool
 
 from mindmem.core import clock
 from mindmem.core.errors import CorruptStore, InvalidInput, MissingExtra, StoreBusy, StoreUnavailable, bounded
+from mindmem.core.sqlite_access import access
 
 __all__ = ["Store"]
 
@@ -31,6 +33,8 @@ class Store:
 
     Connections are pooled and used by one thread at a time. They don't survive a fork: in a forked child every use
     raises StoreUnavailable, and a child that opens the same file anew finds no connection of its parent in its way.
+
+    A SQLite file that may not be written is read; once it may be, the next transaction writes.
     """
 
     def __init__(self, url: str, lock_timeout: float) -> None:
@@ -39,7 +43,10 @@ class Store:
         self.sqlite = self.url.get_backend_name() == "sqlite"
         self._process = os.getpid()
         self._closed = False
-        self._engine = _sqlite(self.url, lock_timeout) if self.sqlite else _postgres(self.url, lock_timeout)
+        # Who gives SQLite a URI of their own has chosen how the file is opened.
+        ours = self.sqlite and "uri" not in self.url.query
+        self._access = access(Path(self.url.database or "")) if ours else None
+        self._engine = self._sqlite() if self.sqlite else _postgres(self.url, lock_timeout)
         _open.add(self)
 
     @property
@@ -79,7 +86,7 @@ class Store:
 
         A file that is read-only stays as it is.
         """
-        if not self.sqlite:
+        if not self.sqlite or (self._access is not None and not self._access.writes):
             return
         give_up = clock.monotonic() + self.lock_timeout
         with self._translated(), self._engine.connect() as connection:
@@ -118,8 +125,43 @@ class Store:
             )
         if self._closed:
             raise StoreUnavailable(f"The ledger {self.name} was closed: open it anew.")
+        allowed = self._access
+        if allowed is not None and not allowed.writes and (now := access(allowed.path)) != allowed:
+            self._access = allowed = now
+            self._engine.dispose()
         with self._engine.connect().execution_options(**options) as connection, connection.begin():
             yield connection
+        if allowed is not None and allowed.state and access(allowed.path) != allowed:
+            raise StoreBusy(f"The ledger {self.name} was written by another machine while it was read: read it again.")
+
+    def _sqlite(self) -> Engine:
+        engine = create_engine(
+            self.url,
+            poolclass=QueuePool,
+            pool_size=4,
+            max_overflow=-1,
+            connect_args={"timeout": self.lock_timeout, "check_same_thread": False},
+        )
+
+        @event.listens_for(engine, "do_connect")
+        def _choose(_: object, __: object, arguments: list[Any], options: dict[str, Any]) -> None:
+            if self._access is not None and not self._access.writes:
+                arguments[0] = self._access.uri
+                options["uri"] = True
+
+        @event.listens_for(engine, "connect")
+        def _prepare(connection: sqlite3.Connection, _: object) -> None:
+            # The driver must not begin by itself: its deferred transactions can't wait when they turn into writers.
+            connection.isolation_level = None
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA secure_delete=ON")
+
+        @event.listens_for(engine, "begin")
+        def _begin(connection: Connection) -> None:
+            writes = connection.get_execution_options().get(_WRITES, False)
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+        return engine
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -163,30 +205,6 @@ def _checked(url: str) -> URL:
         f"{bounded(parsed.database)}: give sqlite:////path/to/ledger.db or postgresql://user@host/database.",
         field="ledger_url",
     )
-
-
-def _sqlite(url: URL, lock_timeout: float) -> Engine:
-    engine = create_engine(
-        url,
-        poolclass=QueuePool,
-        pool_size=4,
-        max_overflow=-1,
-        connect_args={"timeout": lock_timeout, "check_same_thread": False},
-    )
-
-    @event.listens_for(engine, "connect")
-    def _prepare(connection: sqlite3.Connection, _: object) -> None:
-        # The driver must not begin by itself: its deferred transactions can't wait when they turn into writers.
-        connection.isolation_level = None
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA secure_delete=ON")
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        writes = connection.get_execution_options().get(_WRITES, False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-    return engine
 
 
 def _postgres(url: URL, lock_timeout: float) -> Engine:
@@ -235,7 +253,7 @@ def _sqlite_meaning(error: sqlite3.Error, told: str, name: str, busy: StoreBusy)
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}:
         return busy
     advice = {
-        sqlite3.SQLITE_READONLY: "it is read-only: make the file and its folder writable for this user",
+        sqlite3.SQLITE_READONLY: "it is read-only: make the file and its folder writable for this user, or its disk",
         sqlite3.SQLITE_FULL: "the disk is full: free some space and repeat",
         sqlite3.SQLITE_CANTOPEN: "it can't be opened: its folder must exist and be readable and writable for this user",
         sqlite3.SQLITE_IOERR: "the disk failed or is full: check space and system log, and repeat",

@@ -32,14 +32,17 @@ class EmbeddedGenerations:
         """``current`` returns the generation that the ledger names; ``embedder`` is the one in use, if there is any.
 
         Raises:
-            StoreUnavailable: the folder can't be made.
+            StoreUnavailable: the folder can't be made or written.
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            self._site = _site(folder)
         except OSError as error:
-            raise StoreUnavailable(f"The index folder {str(folder)!r} can't be made: {error}.") from error
+            raise StoreUnavailable(
+                f"The index folder {str(folder)!r} can't be made or written ({error.strerror}): it needs some space "
+                "and this user's right to write."
+            ) from error
         self._folder = folder
-        self._site = _site(folder)
         self._current = current
         self._embedder = embedder
         self._cache_bytes = cache_bytes
@@ -101,7 +104,9 @@ class EmbeddedGenerations:
 
     def sweep(self, keep: str) -> list[str]:
         """Delete the generations but ``keep`` that nobody has open; return their names."""
-        deleted = []
+        deleted: list[str] = []
+        if not os.access(self._folder, os.W_OK):
+            return deleted
         for lock in sorted(self._folder.glob("*.lock")):
             name = lock.stem
             if name == keep:
@@ -134,7 +139,14 @@ class EmbeddedGenerations:
             raise
 
     def _held(self, name: str) -> IO[str]:
-        handle = (self._folder / f"{name}.lock").open("a")
+        file = self._folder / f"{name}.lock"
+        try:
+            handle = file.open("a" if os.access(self._folder, os.W_OK) else "r")
+        except OSError as error:
+            raise StoreUnavailable(
+                f"The index file {str(file)!r} can't be opened ({error.strerror}): its folder needs some space and "
+                "this user's right to write."
+            ) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except OSError as error:

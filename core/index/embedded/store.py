@@ -18,6 +18,7 @@ from mindmem.core.index.documents import vector_key
 from mindmem.core.index.embedded.codec import encode, micros, pack_terms
 from mindmem.core.index.port import Document
 from mindmem.core.records import Partition
+from mindmem.core.sqlite_access import access
 
 __all__ = ["COLUMNS", "ROOM", "Store"]
 
@@ -56,7 +57,10 @@ _WRITE: Final = "insert into documents ({names}) values ({marks}) on conflict (d
 
 
 class Store:
-    """Connections to one file, one a thread. Every method may be called from any thread."""
+    """Connections to one file, one a thread. Every method may be called from any thread.
+
+    A file that may not be written is read; once it may be, the next use writes.
+    """
 
     def __init__(self, path: Path, *, create: bool, lock_timeout: float) -> None:
         """Open the file, making it with ``create``.
@@ -194,17 +198,26 @@ class Store:
 
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = sqlite3.connect(
-                self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False, cached_statements=64
-            )
-            with self._lock:
-                self._open.append(connection)
-            # NORMAL: after a power cut the last applies may be gone, whole, with their watermark; the ledger has them.
-            for pragma in ("page_size = 8192", "journal_mode = wal", "synchronous = normal", "secure_delete = on"):
-                connection.execute(f"pragma {pragma}")
-            self._local.connection = connection
-        return connection
+        if connection is not None and (self._local.allowed.writes or connection.in_transaction):
+            return connection
+        allowed = access(self._path)
+        if connection is not None and self._local.allowed == allowed:
+            return connection
+        fresh = sqlite3.connect(
+            self._path if allowed.writes else allowed.uri, uri=not allowed.writes, timeout=self._timeout,
+            isolation_level=None, check_same_thread=False, cached_statements=64,
+        )  # fmt: skip
+        with self._lock:
+            if connection is not None and connection in self._open:
+                self._open.remove(connection)
+                connection.close()
+            self._open.append(fresh)
+        # NORMAL: after a power cut the last applies may be gone, whole, with their watermark; the ledger has them.
+        for pragma in ("page_size = 8192", "journal_mode = wal", "synchronous = normal", "secure_delete = on"):
+            if allowed.writes:
+                fresh.execute(f"pragma {pragma}")
+        self._local.connection, self._local.allowed = fresh, allowed
+        return fresh
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -217,13 +230,19 @@ class Store:
                 ) from error
             if str(error).startswith("no such"):  # a table of its own is gone
                 raise self._damaged(error) from error
-            raise StoreUnavailable(f"The index file {self._path.name} can't be used: {error}.") from error
+            raise StoreUnavailable(
+                f"The index file {str(self._path)!r} can't be used ({error}): its disk needs free space, and this user "
+                "the right to write to the file and its folder. What was added is in the ledger."
+            ) from error
         except sqlite3.ProgrammingError as error:
             if self._closed:
                 raise StoreUnavailable("This Memory is closed: open a new one.") from error
             raise
         except sqlite3.DatabaseError as error:
             raise self._damaged(error) from error
+        allowed = getattr(self._local, "allowed", None)
+        if allowed is not None and allowed.state and access(allowed.path) != allowed:
+            raise StoreBusy(f"The index file {str(self._path)!r} was written while it was read: read it again.")
 
     def _damaged(self, error: sqlite3.Error) -> CorruptStore:
         return CorruptStore(f"The index file {self._path.name} is damaged ({error}); run: mindmem rebuild-index")
