@@ -90,12 +90,14 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[R]):
-    """A validated reply: its value without the rejected items, and the raw text that the model wrote."""
+    """A validated reply: its value without the rejected items, and the raw text that the model wrote. ``cut`` says
+    that the text ended before the model was done, so that items may be missing: ask again for less at once."""
 
     value: R
     raw: str
     rejected: tuple[Rejected, ...] = ()
     call: LlmCall | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,8 @@ class Model(Protocol):
     """Gives structured, validated replies: cached, within the budget, recorded."""
 
     async def ask(self, question: Question[R]) -> Judged[Reply[R]] | Failed:
-        """Answer one question. ``Failed.raw`` holds a reply that could not be read.
+        """Answer one question. ``Failed.raw`` holds a reply that could not be read, ``Failed.cut`` says that it ended
+        before the model was done.
 
         Raises:
             BudgetReached: the run's or the day's limit is spent; nothing was asked.

@@ -52,11 +52,13 @@ class Unsure:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The judgement could not be made; ``transient`` says whether a later try may succeed. ``raw`` is the raw reply."""
+    """The judgement could not be made; ``transient`` says whether a later try may succeed. ``raw`` is the raw reply,
+    ``cut`` that it ended too early: less asked at once may succeed."""
 
     reason: str
     transient: bool
     raw: str = ""
+    cut: bool = False
 
 
 Verdict = Judged[T] | Unsure | Failed
