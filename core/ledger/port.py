@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 import pyarrow as pa
 
 from mindmem.core.records import Change, Partition, Scope, Status
+from mindmem.core.records.llm_call import LlmCall, Spending, Spent
 from mindmem.core.records.plan import ChangeKind
 
 __all__ = [
+    "CALLS_FOLDED",
     "Draft",
     "Entry",
     "Fence",
@@ -27,6 +29,8 @@ __all__ = [
 ]
 
 HeadKind = Literal["memory", "entity", "message"]
+CALLS_FOLDED: Final = "fold:llm_calls"
+"""Name of the watermark up to which model calls were folded, by their own numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +316,10 @@ class Ledger(Protocol):
         """Put a claimed add back with the reason."""
         ...
 
+    def unclaim(self, add_ids: Sequence[str]) -> None:
+        """Put claimed adds back that were not tried; the claim doesn't count."""
+        ...
+
     def drop_pending(self, add_id: str) -> None:
         """Take an add out of the queue (it was quarantined)."""
         ...
@@ -338,6 +346,38 @@ class Ledger(Protocol):
 
     def resolve_quarantined(self, quarantine_id: str, state: Literal["retried", "dropped"]) -> None:
         """Mark one as retried or dropped."""
+        ...
+
+    # -- calls of models (not part of the log: they have numbers of their own)
+    def record_call(self, call: LlmCall) -> None:
+        """Keep one call; a repeated call_id is ignored."""
+        ...
+
+    def spent(
+        self, project_id: str, *, run_id: str | None = None, since: datetime | None = None, user_id: str | None = None
+    ) -> Spent:
+        """Return what the project's calls came to: of one run, since a moment, of one user."""
+        ...
+
+    def spending(
+        self, project_id: str, *, run_id: str | None = None, since: datetime | None = None, user_id: str | None = None
+    ) -> list[Spending]:
+        """Return what the project's calls came to by quarter of an hour, purpose and model, in this order."""
+        ...
+
+    def calls(
+        self, project_id: str, *, run_id: str | None = None, since: datetime | None = None,
+        user_id: str | None = None, limit: int = 100,
+    ) -> list[LlmCall]:  # fmt: skip
+        """Return the project's calls, newest first."""
+        ...
+
+    def last_call(self) -> int:
+        """Return the number of the newest call, 0 when there is none."""
+        ...
+
+    def calls_after(self, number: int, limit: int) -> list[tuple[int, LlmCall]]:
+        """Return calls with a higher number, by number, each with its own."""
         ...
 
     def close(self) -> None:

@@ -1,16 +1,18 @@
 """A ledger made anew from what the tables hold."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, Table, func, insert, select, update
 
 from mindmem.core.errors import Conflict, CorruptStore
 from mindmem.core.ledger import schema
+from mindmem.core.ledger.calls import call_values
 from mindmem.core.ledger.engine import Store
-from mindmem.core.ledger.port import Head, KeyRecord, ScopeState
+from mindmem.core.ledger.port import CALLS_FOLDED, Head, KeyRecord, ScopeState
 from mindmem.core.ledger.statements import change_values, chunks
 from mindmem.core.records import Change, Partition
+from mindmem.core.records.llm_call import LlmCall
 
 __all__ = ["restore"]
 
@@ -22,6 +24,7 @@ def restore(
     keys: Iterable[tuple[str, KeyRecord]],
     states: Mapping[Partition, ScopeState],
     pins: Mapping[str, int],
+    calls: Sequence[tuple[int, LlmCall]],
     uuid: str,
 ) -> None:
     """Fill an empty ledger in one transaction: afterwards everything up to the last change counts as folded.
@@ -71,6 +74,12 @@ def restore(
                 for partition, state in states.items()
             ],
         )
+        counted = [{**call_values(call), "number": number} for number, call in calls]
+        _fill(connection, schema.llm_calls, counted)
+        if counted:
+            folded = max(number for number, _ in calls)
+            connection.execute(insert(schema.call_counter).values(id=1, number=folded))
+            connection.execute(insert(schema.watermarks).values(name=CALLS_FOLDED, seq=folded))
         at = schema.micros(ordered[-1].recorded_at) if ordered else 0
         connection.execute(update(schema.counter).values(seq=last, at=at))
         connection.execute(

@@ -12,6 +12,7 @@ from sqlalchemy import (
     BigInteger,
     Column,
     ColumnElement,
+    Float,
     Index,
     Integer,
     LargeBinary,
@@ -34,6 +35,7 @@ __all__ = [
     "ACTIVE_CLAIM",
     "FORMAT",
     "METADATA",
+    "call_counter",
     "changes",
     "counter",
     "database_now",
@@ -42,6 +44,7 @@ __all__ = [
     "keys",
     "later",
     "leases",
+    "llm_calls",
     "log",
     "meta",
     "micros",
@@ -281,3 +284,33 @@ quarantine = Table(
     UniqueConstraint("quarantine_id"),
 )
 """Inputs that could not be processed, raw."""
+
+llm_calls = Table(
+    "ledger_llm_calls",
+    METADATA,
+    _id("call_id", primary_key=True),
+    _number("number"),
+    *_scope(),
+    _words("run_id"),
+    _id("purpose"),
+    _id("prompt"),
+    _id("version"),
+    _id("digest"),
+    _id("model"),
+    _number("input_tokens"),
+    _number("output_tokens"),
+    Column("cost", Float(53)),
+    Column("latency_ms", Float(53), nullable=False),
+    _number("retries"),
+    Column("cached", SmallInteger, nullable=False),
+    _id("outcome"),
+    _number("called_at"),
+    _words("error"),
+    Index("ledger_llm_calls_number", "number"),
+    Index("ledger_llm_calls_day", "project_id", "called_at"),
+    Index("ledger_llm_calls_run", "project_id", "run_id"),
+)
+"""One row a call of a model; ``number`` is its place in the record of calls."""
+
+call_counter = Table("ledger_call_counter", METADATA, _single_row(), _number("number"))
+"""One row once there was a call: the number of the newest one. Its row lock orders the calls."""

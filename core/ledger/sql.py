@@ -1,10 +1,11 @@
 """The ledger over SQLAlchemy Core: one code for SQLite (default) and PostgreSQL (when several machines write).
 
-Each part of the port is a class of its own: commits, state, history, leases, queue, quarantine.
+Each part of the port is a class of its own: commits, state, history, leases, queue, quarantine, calls of models.
 """
 
 import uuid as uuids
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -13,6 +14,7 @@ from sqlalchemy import URL, Connection, insert, inspect, select, text
 
 from mindmem.core.errors import StoreUnavailable
 from mindmem.core.ledger import schema
+from mindmem.core.ledger.calls import Calls
 from mindmem.core.ledger.commit import Commits
 from mindmem.core.ledger.engine import Store
 from mindmem.core.ledger.history import History
@@ -23,13 +25,14 @@ from mindmem.core.ledger.queue import Queue
 from mindmem.core.ledger.restore import restore
 from mindmem.core.ledger.state import State
 from mindmem.core.records import Change, Partition
+from mindmem.core.records.llm_call import LlmCall
 
 __all__ = ["SqlLedger", "open_ledger", "sqlite_url"]
 
 _CREATION_LOCK: Final = 0x6D696E646D656D  # "mindmem": the advisory lock of PostgreSQL under which tables are made
 
 
-class SqlLedger(Commits, State, History, Leases, Queue, Quarantine):
+class SqlLedger(Commits, State, History, Leases, Queue, Quarantine, Calls):
     """A ledger in a SQLite file or a PostgreSQL database; get one from :func:`open_ledger`.
 
     One instance may be used from several threads. A forked child must open its own: in it every use of its parent's
@@ -53,8 +56,11 @@ class SqlLedger(Commits, State, History, Leases, Queue, Quarantine):
         states: Mapping[Partition, ScopeState],
         pins: Mapping[str, int],
         uuid: str,
+        calls: Sequence[tuple[int, LlmCall]] = (),
     ) -> None:
-        """Fill this empty ledger from what the tables hold; ``keys`` come with their project, ``pins`` are versions.
+        """Fill this empty ledger from what the tables hold.
+
+        ``keys`` come with their project, ``calls`` with their number; ``pins`` are versions.
 
         Afterwards the counter stands at the last change, which is also pinned and pruned to.
 
@@ -62,7 +68,7 @@ class SqlLedger(Commits, State, History, Leases, Queue, Quarantine):
             Conflict: the ledger already holds changes.
             CorruptStore: the changes have a gap, or a partition's last seq is not among them.
         """
-        restore(self._store, changes, heads, keys, states, pins, uuid)
+        restore(self._store, changes, heads, keys, states, pins, calls, uuid)
         self._uuid = uuid
 
     def close(self) -> None:
@@ -102,10 +108,13 @@ def open_ledger(url: str, *, lock_timeout: float = 60.0) -> SqlLedger:
     try:
         with store.read() as connection:
             identity = _identity(connection)
+            lacking = identity is not None and _lacks_tables(connection)
         store.use_wal()
         if identity is None:
             with store.write() as connection:
                 identity = _create(connection, sqlite=store.sqlite)
+        elif lacking:
+            _complete(store)
         uuid, version = identity
         if version > schema.FORMAT:
             raise StoreUnavailable(
@@ -126,9 +135,25 @@ def _identity(connection: Connection) -> tuple[str, int] | None:
     return None if row is None else (row.uuid, row.format)
 
 
-def _create(connection: Connection, *, sqlite: bool) -> tuple[str, int]:
+def _lacks_tables(connection: Connection) -> bool:
+    """Return whether an older MindMem made the ledger, which knew fewer tables of this format."""
+    return not schema.METADATA.tables.keys() <= set(inspect(connection).get_table_names())
+
+
+def _complete(store: Store) -> None:
+    """Make the tables that an older ledger lacks; one that is read-only stays as it is."""
+    with suppress(StoreUnavailable), store.write() as connection:
+        _alone(connection, sqlite=store.sqlite)
+        schema.METADATA.create_all(connection)
+
+
+def _alone(connection: Connection, *, sqlite: bool) -> None:
     if not sqlite:
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATION_LOCK})
+
+
+def _create(connection: Connection, *, sqlite: bool) -> tuple[str, int]:
+    _alone(connection, sqlite=sqlite)
     identity = _identity(connection)
     if identity is None:
         identity = (uuids.uuid4().hex, schema.FORMAT)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from mindmem.core.records.scope import Scope
 
-__all__ = ["CallOutcome", "LlmCall", "Purpose", "Spent"]
+__all__ = ["CallOutcome", "LlmCall", "Purpose", "Spending", "Spent"]
 
 Purpose = Literal["extract", "judge", "answer", "evolve", "embed", "rerank"]
 CallOutcome = Literal["ok", "repaired", "salvaged", "unreadable", "refused", "failed"]
@@ -55,3 +55,13 @@ class Spent:
     def tokens(self) -> int:
         """Return input and output together."""
         return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What the calls of one purpose and model came to in the quarter of an hour that began at ``at`` (aware UTC)."""
+
+    at: datetime
+    purpose: Purpose
+    model: str
+    spent: Spent

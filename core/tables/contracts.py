@@ -99,6 +99,19 @@ CONTRACTS: Final[dict[str, pa.Schema]] = {
             *_STAMP,
         ]
     ),
+    "schemas": pa.schema(
+        [
+            ("schema_id", pa.string()),
+            *_SCOPE,
+            ("name", pa.string()),
+            ("version", pa.int32()),
+            ("digest", pa.string()),
+            ("document", pa.string()),
+            ("origin", pa.string()),
+            ("active", pa.bool_()),
+            *_STAMP,
+        ]
+    ),
     "vectors": pa.schema(
         [
             ("vector_key", pa.string()),
@@ -142,6 +155,29 @@ CONTRACTS: Final[dict[str, pa.Schema]] = {
             ("reason", pa.string()),
             ("raw", pa.string()),
             *_STAMP,
+        ]
+    ),
+    # No rows of a change: their seq is their place in the ledger's record of calls.
+    "llm_calls": pa.schema(
+        [
+            ("call_id", pa.string()),
+            *_SCOPE,
+            ("run_id", pa.string()),
+            ("purpose", pa.string()),
+            ("prompt", pa.string()),
+            ("version", pa.string()),
+            ("digest", pa.string()),
+            ("model", pa.string()),
+            ("input_tokens", pa.int64()),
+            ("output_tokens", pa.int64()),
+            ("cost", pa.float64()),
+            ("latency_ms", pa.float64()),
+            ("retries", pa.int32()),
+            ("cached", pa.bool_()),
+            ("outcome", pa.string()),
+            ("error", pa.string()),
+            ("called_at", TIME),
+            ("seq", pa.int64()),
         ]
     ),
 }

@@ -13,18 +13,31 @@ import pyarrow as pa
 
 from mindmem.core.errors import CorruptStore
 from mindmem.core.failpoints import reach
-from mindmem.core.ledger.port import Lease, Ledger
+from mindmem.core.ledger.port import CALLS_FOLDED, Lease, Ledger
+from mindmem.core.records.llm_call import LlmCall
 from mindmem.core.tables.contracts import CONTRACTS, conform
 from mindmem.core.tables.port import Tables
-from mindmem.core.tables.rows import changes_table
+from mindmem.core.tables.rows import calls_table, changes_table
 
-__all__ = ["FOLD_LEASE", "FOLD_ORDER", "FoldReport", "fold", "refuse_older_ledger"]
+__all__ = ["CALLS", "FOLD_LEASE", "FOLD_ORDER", "FoldReport", "fold", "refuse_older_ledger"]
 
 FOLD_LEASE: Final = "fold"
 """Name of the lease that every writer of the tables holds."""
-FOLD_ORDER: Final = ("messages", "entities", "vectors", "memories", "edges", "adds", "quarantine", "changes")
+CALLS: Final = "llm_calls"
+FOLD_ORDER: Final = (
+    "messages",
+    "entities",
+    "schemas",
+    "vectors",
+    "memories",
+    "edges",
+    "adds",
+    "quarantine",
+    "changes",
+    CALLS,
+)
 """What is referred to comes first, so that an outside reader who sees a memory finds its messages. ``changes`` comes
-last: a seq that stands there is complete in every table."""
+last of what changes wrote: a seq that stands there is complete in every table. Calls have a numbering of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +99,9 @@ def fold(
             versions = _fold_round(ledger, tables, lease, versions, part, written)
             done, rounds = part.upto, rounds + 1
             lease = ledger.renew(lease, lease_seconds)
+        while calls := ledger.calls_after(ledger.watermark(CALLS_FOLDED), max_rows):
+            versions = _fold_calls(ledger, tables, lease, versions, done, calls, written)
+            lease = ledger.renew(lease, lease_seconds)
         pruned = ledger.prune(min(done, _floor(ledger, projections, keep_days)))
         reach("fold.pruned")
     finally:
@@ -99,7 +115,7 @@ def refuse_older_ledger(ledger: Ledger, tables: Tables) -> None:
     Raises:
         CorruptStore: the tables hold later changes than the ledger, or another ledger's.
     """
-    last, (versions, _) = ledger.last_seq(), ledger.pinned()
+    (versions, _) = ledger.pinned()
     for table in FOLD_ORDER:
         version = tables.version(table)
         if version < 0:
@@ -111,13 +127,14 @@ def refuse_older_ledger(ledger: Ledger, tables: Tables) -> None:
                 )
             continue
         folded = tables.last_seq(table)
+        last = ledger.last_call() if table == CALLS else ledger.last_seq()
         if folded > last or versions.get(table, 0) > version:
             raise CorruptStore(
-                f"Table {table!r} at {tables.location(table)!r} holds changes up to {folded}, the ledger ends at "
+                f"Table {table!r} at {tables.location(table)!r} holds rows up to {folded}, the ledger ends at "
                 f"{last}: an older copy of the ledger was put back. Use the newest copy, or rebuild the ledger from "
                 "the tables with `mindmem doctor --rebuild-ledger`."
             )
-        if folded and table not in versions and not tables.transaction_version(table, ledger.uuid):
+        if folded and table not in versions and not tables.transaction_version(table, _app_id(ledger, table)):
             raise CorruptStore(
                 f"Table {table!r} at {tables.location(table)!r} was written by another ledger. Choose an empty "
                 "place for the tables, or rebuild the ledger from them with `mindmem doctor --rebuild-ledger`."
@@ -148,19 +165,46 @@ def _fold_round(
 ) -> dict[str, int]:
     moved = dict(versions)
     for table in FOLD_ORDER:
-        if table not in part.batches:
-            continue
-        rows = part.rows(table)
-        moved[table] = tables.append(table, rows, app_id=ledger.uuid, seq=part.upto)
-        reach("fold.appended")
-        # Also when the append was done by a fold that was killed before it could sync.
-        tables.sync(table, after=versions.get(table, -1))
-        reach("fold.synced")
-        written[table] = written.get(table, 0) + rows.num_rows
+        if table in part.batches:
+            rows = part.rows(table)
+            moved[table] = _append(ledger, tables, table, rows, part.upto, versions)
+            written[table] = written.get(table, 0) + rows.num_rows
     reach("fold.all_appended")
     ledger.pin(moved, part.upto, lease.fence)
     reach("fold.pinned")
     return moved
+
+
+def _fold_calls(
+    ledger: Ledger, tables: Tables, lease: Lease, versions: Mapping[str, int], pinned: int,
+    calls: Sequence[tuple[int, LlmCall]], written: dict[str, int],
+) -> dict[str, int]:  # fmt: skip
+    """Append calls of models and pin the table; the watermark moves last, so a repetition finds them appended."""
+    last = calls[-1][0]
+    if last - calls[0][0] != len(calls) - 1 or calls[0][0] != ledger.watermark(CALLS_FOLDED) + 1:
+        raise CorruptStore(f"The record of model calls has a gap before number {last}: run `mindmem doctor`.")
+    moved = {**versions, CALLS: _append(ledger, tables, CALLS, calls_table(calls), last, versions)}
+    ledger.pin(moved, pinned, lease.fence)
+    reach("fold.pinned")
+    ledger.set_watermark(CALLS_FOLDED, last)
+    written[CALLS] = written.get(CALLS, 0) + len(calls)
+    return moved
+
+
+def _append(
+    ledger: Ledger, tables: Tables, table: str, rows: pa.Table, upto: int, versions: Mapping[str, int]
+) -> int:  # fmt: skip
+    version = tables.append(table, rows, app_id=_app_id(ledger, table), seq=upto)
+    reach("fold.appended")
+    # Also when the append was done by a fold that was killed before it could sync.
+    tables.sync(table, after=versions.get(table, -1))
+    reach("fold.synced")
+    return version
+
+
+def _app_id(ledger: Ledger, table: str) -> str:
+    """Return under which name this ledger's appends are known: rows of changes and calls are numbered apart."""
+    return f"{ledger.uuid}/{CALLS}" if table == CALLS else ledger.uuid
 
 
 def _floor(ledger: Ledger, projections: Sequence[str], keep_days: float) -> int:

@@ -22,10 +22,12 @@ KEYS: Final = {
     "memories": "memory_id",
     "entities": "entity_id",
     "edges": "src",
+    "schemas": "schema_id",
     "vectors": "vector_key",
     "changes": "change_id",
     "adds": "add_id",
     "quarantine": "quarantine_id",
+    "llm_calls": "call_id",
 }
 """The id column of each table."""
 

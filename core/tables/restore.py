@@ -1,6 +1,6 @@
 """Restore: a new ledger from the tables, when the old one is lost."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import polars as pl
@@ -9,10 +9,11 @@ from mindmem.core.errors import CorruptStore
 from mindmem.core.ids import random_id
 from mindmem.core.ledger.port import Head, KeyRecord, ScopeState
 from mindmem.core.records import Change, Partition, Scope
-from mindmem.core.tables.fold import FOLD_ORDER
+from mindmem.core.records.llm_call import LlmCall
+from mindmem.core.tables.fold import CALLS, FOLD_ORDER
 from mindmem.core.tables.port import Tables
 from mindmem.core.tables.reader import latest
-from mindmem.core.tables.rows import change_of
+from mindmem.core.tables.rows import call_of, change_of
 from mindmem.core.tables.verify import HEADED
 
 __all__ = ["EmptyLedger", "restore_ledger"]
@@ -24,6 +25,7 @@ class EmptyLedger(Protocol):
     def restore(
         self, *, changes: Iterable[Change], heads: Iterable[Head], keys: Iterable[tuple[str, KeyRecord]],
         states: Mapping[Partition, ScopeState], pins: Mapping[str, int], uuid: str,
+        calls: Sequence[tuple[int, LlmCall]],
     ) -> None:  # fmt: skip
         """Fill the ledger; see the SQL ledger."""
         ...
@@ -45,7 +47,8 @@ def restore_ledger(tables: Tables, ledger: EmptyLedger) -> int:
     last = tables.scan("changes").select(pl.col("seq").max()).collect().item() or 0
     names = [name for name in FOLD_ORDER if tables.exists(name)]
     for name in names:
-        tables.discard_after(name, last)
+        if name != CALLS:  # whose rows are whole by themselves
+            tables.discard_after(name, last)
     ledger.restore(
         changes=_changes(tables),
         heads=_heads(tables),
@@ -53,6 +56,7 @@ def restore_ledger(tables: Tables, ledger: EmptyLedger) -> int:
         states=_states(tables),
         pins={name: tables.version(name) for name in names},
         uuid=random_id("ledger"),
+        calls=_calls(tables),
     )
     return int(last)
 
@@ -94,6 +98,11 @@ def _keys(tables: Tables) -> Iterator[tuple[str, KeyRecord]]:
             row["project_id"],
             KeyRecord(row["idempotency_key"], row["request_digest"], row["change_id"], row["receipt"]),
         )
+
+
+def _calls(tables: Tables) -> list[tuple[int, LlmCall]]:
+    rows = tables.scan(CALLS).unique("call_id", keep="any").sort("seq").collect()
+    return [call_of(row) for row in rows.iter_rows(named=True)]
 
 
 def _states(tables: Tables) -> dict[Partition, ScopeState]:

@@ -10,9 +10,12 @@ import pyarrow as pa
 
 from mindmem.core.embed.port import Embedding, TokenVectors
 from mindmem.core.records import Change, Edge, Entity, Memory, Message, Scope, Source
+from mindmem.core.records.llm_call import LlmCall
 from mindmem.core.tables.contracts import CONTRACTS, body
 
 __all__ = [
+    "call_of",
+    "calls_table",
     "change_of",
     "changes_table",
     "edges_table",
@@ -265,6 +268,58 @@ def changes_table(changes: Iterable[Change]) -> pa.Table:
         for change in changes
     ]
     return pa.Table.from_pylist(rows, schema=CONTRACTS["changes"])
+
+
+def calls_table(calls: Iterable[tuple[int, LlmCall]]) -> pa.Table:
+    """Return rows of model calls, each with its number in the record of calls as its seq."""
+    rows = [
+        {
+            **_scope(call.scope),
+            "call_id": call.call_id,
+            "run_id": call.run_id,
+            "purpose": call.purpose,
+            "prompt": call.prompt,
+            "version": call.version,
+            "digest": call.digest,
+            "model": call.model,
+            "input_tokens": call.input_tokens,
+            "output_tokens": call.output_tokens,
+            "cost": call.cost,
+            "latency_ms": call.latency_ms,
+            "retries": call.retries,
+            "cached": call.cached,
+            "outcome": call.outcome,
+            "error": call.error,
+            "called_at": call.called_at,
+            "seq": number,
+        }
+        for number, call in calls
+    ]
+    return pa.Table.from_pylist(rows, schema=CONTRACTS["llm_calls"])
+
+
+def call_of(row: Row) -> tuple[int, LlmCall]:
+    """Return number and call of a row."""
+    call = LlmCall(
+        call_id=row["call_id"],
+        scope=scope_of(row),
+        run_id=row["run_id"],
+        purpose=row["purpose"],
+        prompt=row["prompt"],
+        version=row["version"],
+        digest=row["digest"],
+        model=row["model"],
+        input_tokens=row["input_tokens"],
+        output_tokens=row["output_tokens"],
+        cost=row["cost"],
+        latency_ms=row["latency_ms"],
+        retries=row["retries"],
+        cached=row["cached"],
+        outcome=row["outcome"],
+        called_at=row["called_at"],
+        error=row["error"],
+    )
+    return row["seq"], call
 
 
 def change_of(row: Row) -> Change:

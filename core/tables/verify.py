@@ -10,7 +10,7 @@ from mindmem.core.errors import MindMemError, bounded
 from mindmem.core.index.port import SearchIndex
 from mindmem.core.ledger.port import Head, HeadKind, Ledger
 from mindmem.core.records import Partition
-from mindmem.core.tables.fold import refuse_older_ledger
+from mindmem.core.tables.fold import CALLS, refuse_older_ledger
 from mindmem.core.tables.port import Tables
 from mindmem.core.tables.reader import Reader, View, latest
 
@@ -57,6 +57,7 @@ def verify(ledger: Ledger, tables: Tables, index: SearchIndex | None = None) -> 
             _sources(view),
             *(_heads(ledger, view, kind, table, key) for kind, table, key in HEADED),
             _active(ledger, view),
+            _calls(tables),
             _index(index, view) if index is not None else iter(()),
         ]
         return [finding for check in checks for finding in _cut(check)]
@@ -151,6 +152,15 @@ def _active(ledger: Ledger, view: View) -> Iterator[Finding]:
             yield Finding("ledger", _name(partition), f"counts {state.active} active memories, the tables hold {held}")
     for partition in active:
         yield Finding("ledger", _name(partition), "is in the tables, but not in the ledger")
+
+
+def _calls(tables: Tables) -> Iterator[Finding]:
+    """Check that each number stands once: the ledger's own calls are never pruned, and it is not behind its tables."""
+    seq = pl.col("seq")
+    counted = tables.scan(CALLS).select(pl.len(), seq.n_unique().alias("kinds"), seq.max().fill_null(0)).collect()
+    count, kinds, last = counted.row(0)
+    if not count == kinds == last:
+        yield Finding("tables", CALLS, f"{count} rows of {kinds} calls up to number {last}")
 
 
 def _index(index: SearchIndex, view: View) -> Iterator[Finding]:

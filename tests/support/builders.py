@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from mindmem.core import ids
 from mindmem.core.ingest.memories import entity_of_name
 from mindmem.core.reason.port import Candidate, Extraction, Mention, ResolutionRequest
 from mindmem.core.records import Memory, Message, Scope, Source, Window
+from mindmem.core.records.llm_call import LlmCall
 from mindmem.core.records.message import Role
 
 SCOPE = Scope(project_id="default", user_id="ann")
@@ -117,3 +119,26 @@ def request(asked: Candidate, *recalled: Memory) -> ResolutionRequest:
 def extraction(*candidates: Candidate, skipped: Sequence[tuple[str, str]] = ()) -> Extraction:
     """Return what an extractor found in one window."""
     return Extraction(candidates, tuple(skipped))
+
+
+def llm_call(call_id: str, **fields: Any) -> LlmCall:
+    """Return the record of a call that cost something; ``fields`` are its own."""
+    call = LlmCall(
+        call_id=call_id,
+        scope=Scope.of("ann"),
+        run_id="",
+        purpose="extract",
+        prompt="extract",
+        version="1",
+        digest="d1",
+        model="small",
+        input_tokens=100,
+        output_tokens=20,
+        cost=0.01,
+        latency_ms=250.0,
+        retries=0,
+        cached=False,
+        outcome="ok",
+        called_at=NOON,
+    )
+    return replace(call, **fields)
