@@ -48,7 +48,12 @@ def search(services: Services, request: Request) -> SearchResult:
     _check(request)
     caught_up(services)
     wider = request.as_of is not None or request.known_at is not None
-    found = run_search(services.projector.index, services.embedder, _search_request(services, request, wider))
+    found = run_search(
+        services.projector.index,
+        services.embedder,
+        _search_request(services, request, wider),
+        reranker=services.reranker,
+    )
     hits = found.hits
     if request.known_at is not None:
         hits = _as_known(services, request, request.known_at, hits)

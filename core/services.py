@@ -2,8 +2,10 @@
 
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mindmem.core.apply import Applier
 from mindmem.core.clock import Clock, SystemClock
@@ -25,10 +27,14 @@ from mindmem.core.reason.port import (
     SearchPlanRequest,
     Verdict,
 )
+from mindmem.core.search.rerank import Reranker
 from mindmem.core.settings import Settings
 from mindmem.core.tables.fold import refuse_older_ledger
 from mindmem.core.tables.port import Tables
 from mindmem.core.tables.reader import Reader
+
+if TYPE_CHECKING:
+    from mindmem.core.schema.registry import Schemas
 
 __all__ = ["Services", "open_services"]
 
@@ -46,18 +52,27 @@ class Services:
     embedder: Embedder | None
     reasoner: Reasoner
     applier: Applier
+    reranker: Reranker | None = None
     notes: tuple[str, ...] = ()
+    opened: ExitStack = field(default_factory=ExitStack)
+    """Closes what was opened for these services, the last first."""
     closed: bool = False
     guard: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def schemas(self) -> "Schemas":
+        """Return the schemas of the project."""
+        from mindmem.core.schema.registry import Schemas
+
+        return Schemas(self.ledger, self.reader, self.settings.project_id, default=self.settings.ingest.schema_name)
+
     def close(self) -> None:
-        """Close the index and the ledger; a second call does nothing."""
+        """Close index, models and ledger; a second call does nothing."""
         with self.guard:
             if self.closed:
                 return
             self.closed = True
-        self.projector.close()
-        self.ledger.close()
+        self.opened.close()
 
 
 def open_services(
@@ -74,23 +89,28 @@ def open_services(
     Raises:
         StoreUnavailable: a folder can't be made or written, or the store is of a newer version.
         EmbedderMismatch: the index holds another embedder's vectors.
+        ModelUnavailable: the embedder is an endpoint that was never asked before and gives no answer.
         CorruptStore: the index is damaged, or the ledger behind its tables (an old copy of it was put back).
     """
     from mindmem.core.ledger.sql import open_ledger, sqlite_url
     from mindmem.core.tables.delta import DeltaTables
 
     home = _home(settings.home)
+    clock = clock or SystemClock()
     notes: list[str] = []
-    if embedder is None and settings.embedder == "bundled":
-        embedder, note = _bundled(settings.threads)
-        notes.extend(note)
-    ledger = open_ledger(
-        settings.store.ledger_url or sqlite_url(home / "ledger.db"), lock_timeout=settings.store.lock_timeout
-    )
+    opened = ExitStack()
     try:
+        ledger = open_ledger(
+            settings.store.ledger_url or sqlite_url(home / "ledger.db"), lock_timeout=settings.store.lock_timeout
+        )
+        opened.callback(ledger.close)
         tables = DeltaTables(settings.store.tables_uri or str(home / "tables"), settings.store.storage_options)
         refuse_older_ledger(ledger, tables)
-        reader = Reader(ledger, tables)
+        if embedder is None and settings.embedder == "bundled":
+            embedder, note = _bundled(settings.threads)
+            notes.extend(note)
+        elif embedder is None and settings.embedder == "openai":
+            embedder = _by_endpoint(settings, ledger, clock, opened, anew=any_index)
         projector = Projector(
             ledger,
             home / "index",
@@ -98,21 +118,24 @@ def open_services(
             replace_damaged=any_index,
             cache_bytes=settings.store.cache_bytes,
         )
+        opened.callback(projector.close)
+        return Services(
+            settings=settings,
+            clock=clock,
+            ledger=ledger,
+            tables=tables,
+            reader=Reader(ledger, tables),
+            projector=projector,
+            embedder=embedder,
+            reasoner=reasoner or rules_reasoner(),
+            applier=Applier(ledger, projector, embedder),
+            reranker=_reranker(settings, ledger, clock, opened),
+            notes=tuple(notes),
+            opened=opened,
+        )
     except BaseException:
-        ledger.close()
+        opened.close()
         raise
-    return Services(
-        settings=settings,
-        clock=clock or SystemClock(),
-        ledger=ledger,
-        tables=tables,
-        reader=reader,
-        projector=projector,
-        embedder=embedder,
-        reasoner=reasoner or rules_reasoner(),
-        applier=Applier(ledger, projector, embedder),
-        notes=tuple(notes),
-    )
 
 
 class _Rules:
@@ -170,3 +193,22 @@ def _bundled(threads: int) -> tuple[Embedder | None, list[str]]:
         return CachedEmbedder(load_bundled(threads)), []
     except MindMemError as error:
         return None, [f"Search is lexical only: {error}"]
+
+
+def _by_endpoint(settings: Settings, ledger: Ledger, clock: Clock, opened: ExitStack, *, anew: bool) -> Embedder:
+    from mindmem.core.embed.cache import CachedEmbedder
+    from mindmem.core.embed.openai import open_embedder
+
+    embedder = open_embedder(settings, ledger, clock, anew=anew)
+    opened.callback(embedder.close)
+    return CachedEmbedder(embedder)
+
+
+def _reranker(settings: Settings, ledger: Ledger, clock: Clock, opened: ExitStack) -> Reranker | None:
+    if not settings.rerank.url:
+        return None
+    from mindmem.core.llm.rerank import open_reranker
+
+    reranker = open_reranker(settings, ledger, clock)
+    opened.callback(reranker.close)
+    return reranker

@@ -5,9 +5,10 @@ from typing import Final
 
 from mindmem.core.records import Explanation, Hit
 
-__all__ = ["describe", "explanation"]
+__all__ = ["FACTORS", "describe", "explanation"]
 
-_FACTORS: Final = ("subject", "time")
+FACTORS: Final = ("subject", "time")
+"""Parts that the sum of the legs, or the reranker's score in its place, is multiplied by."""
 
 
 def explanation(parts: Mapping[str, float], time: float | None) -> Explanation:
@@ -16,8 +17,9 @@ def explanation(parts: Mapping[str, float], time: float | None) -> Explanation:
 
 
 def describe(hit: Hit) -> str:
-    """Return one line such as ``0.71 = lexical 0.52, late 0.78; subject ×1.00``."""
-    legs = [f"{name} {value:.2f}" for name, value in hit.explanation.items() if name not in _FACTORS]
-    factors = [f"{name} ×{value:.2f}" for name, value in hit.explanation.items() if name in _FACTORS]
+    """Return one line such as ``0.71 = lexical 0.52, late 0.78; subject ×1.00``. A reranker's score, which takes the
+    place of the legs, leads them."""
+    legs = [f"{name} {value:.2f}" for name, value in hit.explanation.items() if name not in FACTORS]
+    factors = [f"{name} ×{value:.2f}" for name, value in hit.explanation.items() if name in FACTORS]
     shown = "; ".join(part for part in (", ".join(legs), ", ".join(factors)) if part)
     return f"{hit.score:.2f} = {shown}" if shown else f"{hit.score:.2f}"

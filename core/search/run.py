@@ -1,16 +1,18 @@
-"""Carry out one search: check, embed, find whom and when it asks about, ask the index, fold repetitions."""
+"""Carry out one search: check, embed, find whom and when it asks about, ask the index, fold repetitions, rerank."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from mindmem.core.embed.port import Embedder
+from mindmem.core.embed.port import Embedder, Embedding
+from mindmem.core.errors import BudgetReached, ModelUnavailable
 from mindmem.core.index.filters import Filter
 from mindmem.core.index.port import Query, SearchIndex
 from mindmem.core.records import Hit, Partition, SearchResult
 from mindmem.core.search.dedupe import fold_hits
 from mindmem.core.search.explain import explanation
 from mindmem.core.search.query import normalise_query, says_something
+from mindmem.core.search.rerank import Reranker, rerank
 from mindmem.core.search.subject import subject_of
 from mindmem.core.search.timewords import Asked, asked_times, time_factor
 from mindmem.core.settings import SearchSettings
@@ -38,8 +40,12 @@ class SearchRequest:
     settings: SearchSettings = field(default_factory=SearchSettings)
 
 
-def run_search(index: SearchIndex, embedder: Embedder | None, request: SearchRequest) -> SearchResult:
+def run_search(
+    index: SearchIndex, embedder: Embedder | None, request: SearchRequest, *, reranker: Reranker | None = None
+) -> SearchResult:
     """Return the hits, best first, at most ``top_k``; none when nothing is relevant.
+
+    An embedder or reranker that gives no answer fails no search: it goes on without, and a note says so.
 
     Raises:
         InvalidInput: the query is no text or blank.
@@ -47,10 +53,11 @@ def run_search(index: SearchIndex, embedder: Embedder | None, request: SearchReq
     query = normalise_query(request.query)
     if not says_something(query):
         return SearchResult((), ("The query holds no word that could be searched.",))
-    notes = [] if embedder is not None else [LEXICAL_ONLY]
+    embedding, notes = _embedded(embedder, query)
     asked = asked_times(query, request.now, request.timezone)
     notes += [_read_as(one) for one in asked]
-    found = index.hybrid(_index_query(index, embedder, request, query))
+    wanted = max(request.top_k * _SPARE, reranker.top if reranker is not None else 0)
+    found = index.hybrid(_index_query(index, embedder, request, query, embedding, wanted))
     records = index.get([scored.memory_id for scored in found])
     hits: list[Hit] = []
     for scored in found:
@@ -62,22 +69,43 @@ def run_search(index: SearchIndex, embedder: Embedder | None, request: SearchReq
     hits.sort(key=lambda hit: (-hit.score, hit.memory.memory_id))
     floor = max(request.settings.floor, request.score_threshold or 0.0)
     kept = fold_hits(hit for hit in hits if hit.score >= floor)
+    if reranker is not None:
+        kept, note = rerank(reranker, query, kept)
+        kept = [hit for hit in kept if hit.score >= floor]
+        notes += [note] if note else []
     return SearchResult(tuple(kept[: request.top_k]), tuple(notes))
 
 
-def _index_query(index: SearchIndex, embedder: Embedder | None, request: SearchRequest, query: str) -> Query:
-    embedding = embedder.embed([query], "query")[0] if embedder is not None else None
+def _embedded(embedder: Embedder | None, query: str) -> tuple[Embedding | None, list[str]]:
+    """Return the query's embedding, or None and the note that says why there is none."""
+    if embedder is None:
+        return None, [LEXICAL_ONLY]
+    try:
+        return embedder.embed([query], "query")[0], []
+    except (ModelUnavailable, BudgetReached) as error:
+        return None, [f"Lexical search only: {error}"]
+
+
+def _index_query(
+    index: SearchIndex,
+    embedder: Embedder | None,
+    request: SearchRequest,
+    query: str,
+    embedding: Embedding | None,
+    wanted: int,
+) -> Query:
     # A question's subject is known by names within one user's memories; across users the same name is many people.
     subject = subject_of(query, index.people(request.partition)) if request.partition.user_id else ""
+    late = embedding.tokens if embedding is not None else None
     return Query(
         partition=request.partition,
         text=query,
         vector=embedding.vector if embedding is not None else None,
-        late=embedding.tokens if embedding is not None else None,
+        late=late,
         subject=subject,
-        subject_ids=_token_ids(embedder, subject),
+        subject_ids=_token_ids(embedder, subject) if late is not None else frozenset(),
         filter=request.filter,
-        k=request.top_k * _SPARE,
+        k=wanted,
         candidates=request.settings.candidates,
     )
 
