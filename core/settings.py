@@ -60,13 +60,18 @@ class IngestSettings(_Part):
     max_message_chars: int = Field(default=10_000_000, ge=1)
     """Longer messages are refused (one add) or quarantined (a file)."""
     recall_top: int = Field(default=5, ge=1)
+    mode: Literal["vanilla", "schema"] = "vanilla"
+    """vanilla keeps single claims; schema also binds them to entities and properties of the project's schema."""
+    schema_name: str = "general"
+    """Preset that is active until the project activates a schema of its own."""
     confidence_add: float = Field(default=0.75, ge=0, le=1)
     confidence_update: float = Field(default=0.7, ge=0, le=1)
     confidence_merge: float = Field(default=0.8, ge=0, le=1)
     resolve_updates: bool = True
     """Let an add supersede what it contradicts; off leaves that to dreaming."""
     resolve_merges: bool = True
-    concurrency: int = Field(default=4, ge=1)
+    overlap: int = Field(default=16, ge=1)
+    """Adds of an inbox or queue that are extracted at a time, on one state of the store, where a model is asked."""
 
 
 class SearchSettings(_Part):

@@ -12,7 +12,7 @@ from mindmem.core.records.scope import Scope
 __all__ = ["Action", "ChangeKind", "Operation", "Plan", "Skip"]
 
 Operation = Literal["add", "reinforce", "update", "merge", "archive", "restore"]
-ChangeKind = Literal["add", "update", "delete", "undo", "dream", "feedback", "evolve", "import"]
+ChangeKind = Literal["add", "update", "delete", "undo", "dream", "feedback", "evolve", "import", "schema"]
 
 
 @dataclass(frozen=True, slots=True)
