@@ -1,22 +1,22 @@
 """The public Python API: thin over services; none of the logic lives here."""
 
 import asyncio
-import functools
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
+from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
 from mindmem.core import lifecycle, retrieve
 from mindmem.core.clock import Clock
-from mindmem.core.errors import InvalidInput, StoreUnavailable, bounded
+from mindmem.core.errors import StoreUnavailable
 from mindmem.core.ingest import pipeline, queue
 from mindmem.core.ingest.normalise import MessageInput
+from mindmem.core.ingest.overlap import add_wave, stops
 from mindmem.core.ingest.request import AddRequest
-from mindmem.core.language.words import clean
+from mindmem.core.labels import idempotency_key_of, label
 from mindmem.core.operate import MaintainReport, Status, maintain, status, verify
 from mindmem.core.records import Change, Message, Page, Receipt, Scope, SearchResult
 from mindmem.core.records import Memory as MemoryRecord
@@ -27,15 +27,19 @@ from mindmem.core.tables.fold import FoldReport
 from mindmem.core.tables.verify import Finding
 from mindmem.core.upkeep import fold_if_free, fold_now, rebuild_index
 
-__all__ = ["AsyncMemory", "Memory"]
+__all__ = ["Memory", "Within"]
 
 log = logging.getLogger(__name__)
 
-MAX_LABEL = 512
-"""Longest idempotency key, run id and actor, in characters: what a database can index."""
-
-P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class Within(TypedDict, total=False):
+    """What narrows a user's memories down, or a project's: ids of up to 512 characters."""
+
+    app_id: str | None
+    agent_id: str | None
+    session_id: str | None
 
 
 class Memory:
@@ -89,14 +93,12 @@ class Memory:
         messages: MessageInput,
         *,
         user_id: str,
-        app_id: str | None = None,
-        agent_id: str | None = None,
-        session_id: str | None = None,
         metadata: Mapping[str, object] | None = None,
         idempotency_key: str | None = None,
         timezone: str | None = None,
         run_id: str = "",
         actor: str = "",
+        **within: Unpack[Within],
     ) -> Receipt:
         """Remember what is worth knowing of the messages; it can be searched when this returns.
 
@@ -104,6 +106,7 @@ class Memory:
             messages: a text, a mapping ``{"role", "content", "name"?, "timestamp"?, "timezone"?, "caption"?}``, or a
                 sequence of them in order.
             user_id: whose memory it is.
+            app_id, agent_id, session_id: where in it, where that matters.
             metadata: kept with each new memory; keys that name a scope are refused.
             idempotency_key: repeat an add with the same key and nothing is written twice.
             timezone: zone in which naive times and words such as "yesterday" are read: an IANA name, or an offset such
@@ -121,12 +124,12 @@ class Memory:
         """
         request = AddRequest(
             messages=messages,
-            scope=self._scope(user_id, app_id, agent_id, session_id),
+            scope=self._scope(user_id, within),
             metadata=metadata or {},
-            key=_key(idempotency_key),
+            key=idempotency_key_of(idempotency_key),
             timezone=timezone,
-            run_id=_label("run_id", run_id),
-            actor=_label("actor", actor),
+            run_id=label("run_id", run_id),
+            actor=label("actor", actor),
         )
         return _run(pipeline.add(self.services, request))
 
@@ -135,12 +138,10 @@ class Memory:
         messages: MessageInput,
         *,
         user_id: str,
-        app_id: str | None = None,
-        agent_id: str | None = None,
-        session_id: str | None = None,
         metadata: Mapping[str, object] | None = None,
         idempotency_key: str | None = None,
         timezone: str | None = None,
+        **within: Unpack[Within],
     ) -> str:
         """Keep an add durably for the next ``process_pending`` or ingest flow; return its add_id.
 
@@ -152,9 +153,9 @@ class Memory:
         """
         request = AddRequest(
             messages=messages,
-            scope=self._scope(user_id, app_id, agent_id, session_id),
+            scope=self._scope(user_id, within),
             metadata=metadata or {},
-            key=_key(idempotency_key),
+            key=idempotency_key_of(idempotency_key),
             timezone=timezone,
         )
         return queue.enqueue(self.services, request)
@@ -166,7 +167,19 @@ class Memory:
         ()
         """
         check_count("limit", limit)
-        return tuple(_run(queue.process_pending(self.services, limit, run_id=_label("run_id", run_id))))
+        return tuple(_run(queue.process_pending(self.services, limit, run_id=label("run_id", run_id))))
+
+    def add_each(self, requests: Iterable[AddRequest]) -> Iterator[Receipt | Exception]:
+        """Carry out many adds and yield what came of each, in order; where a model is asked, several overlap.
+
+        It ends early after an error that would meet every further add: the budget is spent, the store can't be
+        written, no model answers. Nothing more was taken from ``requests`` then, nor before a refused add was yielded.
+        """
+        source = iter(requests)
+        while outcomes := _run(add_wave(self.services, source)):
+            yield from outcomes
+            if stops(outcomes) is not None:
+                return
 
     def update(
         self,
@@ -196,7 +209,7 @@ class Memory:
             content=content,
             metadata=metadata,
             status=status,
-            actor=_label("actor", actor),
+            actor=label("actor", actor),
         )
 
     def delete(self, memory_id: str, *, actor: str = "") -> Change:
@@ -210,16 +223,14 @@ class Memory:
         >>> memory.search("Rome", user_id="ann").hits
         ()
         """
-        return lifecycle.delete(self.services, self._project, memory_id, actor=_label("actor", actor))
+        return lifecycle.delete(self.services, self._project, memory_id, actor=label("actor", actor))
 
     def delete_all(
         self,
         *,
         user_id: str,
-        app_id: str | None = None,
-        agent_id: str | None = None,
-        session_id: str | None = None,
         actor: str = "",
+        **within: Unpack[Within],
     ) -> Change:
         """Archive all active memories of exactly that scope, as one change.
 
@@ -227,8 +238,8 @@ class Memory:
         >>> memory.delete_all(user_id="ann").counts["archive"]
         1
         """
-        scope = self._scope(user_id, app_id, agent_id, session_id)
-        return lifecycle.delete_all(self.services, scope, actor=_label("actor", actor))
+        scope = self._scope(user_id, within)
+        return lifecycle.delete_all(self.services, scope, actor=label("actor", actor))
 
     def undo(self, change_id: str, *, cascade: bool = False, actor: str = "") -> Change:
         """Take a change back whole, by a new change.
@@ -245,7 +256,7 @@ class Memory:
         >>> memory.undo(change.change_id).counts["archive"]
         1
         """
-        return lifecycle.undo(self.services, self._project, change_id, cascade=cascade, actor=_label("actor", actor))
+        return lifecycle.undo(self.services, self._project, change_id, cascade=cascade, actor=label("actor", actor))
 
     # -- reading
 
@@ -254,20 +265,19 @@ class Memory:
         query: str,
         *,
         user_id: str | None = None,
-        app_id: str | None = None,
-        agent_id: str | None = None,
-        session_id: str | None = None,
         top_k: int = 10,
         filters: Mapping[str, object] | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         score_threshold: float | None = None,
         evidence: bool = False,
+        **within: Unpack[Within],
     ) -> SearchResult:
         """Find the active memories that answer a query, best first; nothing when nothing is relevant.
 
         Args:
             user_id: whose memories; left out: the whole project's.
+            app_id, agent_id, session_id: only those of that part.
             top_k: 1 to 100.
             filters: the filter language, such as ``{"mem_type": "profile", "created_at": {"gte": "2026-01-01"}}``.
             as_of: what was true in the world at that time (aware).
@@ -282,7 +292,7 @@ class Memory:
         >>> [hit.memory.value for hit in memory.search("Which pets?", user_id="ann").hits]
         ['two cats']
         """
-        scope = self._scope(user_id, app_id, agent_id, session_id, need_user=False)
+        scope = self._scope(user_id, within, need_user=False)
         request = retrieve.Request(
             query=query,
             scope=scope,
@@ -300,13 +310,11 @@ class Memory:
         query: str,
         *,
         user_id: str | None = None,
-        app_id: str | None = None,
-        agent_id: str | None = None,
-        session_id: str | None = None,
         top_k: int = 30,
         token_budget: int = 2000,
         filters: Mapping[str, object] | None = None,
         as_of: datetime | None = None,
+        **within: Unpack[Within],
     ) -> str:
         """Return what a search finds as text for a prompt: by entity, with times, fenced as data, within a budget.
 
@@ -314,7 +322,7 @@ class Memory:
         >>> "two cats" in memory.context("Which pets?", user_id="ann")
         True
         """
-        scope = self._scope(user_id, app_id, agent_id, session_id, need_user=False)
+        scope = self._scope(user_id, within, need_user=False)
         request = retrieve.Request(query=query, scope=scope, top_k=top_k, filters=filters, as_of=as_of)
         return retrieve.context(self.services, request, token_budget=token_budget)
 
@@ -343,13 +351,11 @@ class Memory:
         self,
         *,
         user_id: str | None = None,
-        app_id: str | None = None,
-        agent_id: str | None = None,
-        session_id: str | None = None,
         filters: Mapping[str, object] | None = None,
         page: int = 1,
         page_size: int = 20,
         include_total: bool = False,
+        **within: Unpack[Within],
     ) -> Page:
         """Return one page of active memories, newest first; ``filters`` may ask for others by ``status``.
 
@@ -357,19 +363,17 @@ class Memory:
         >>> memory.list(user_id="ann", include_total=True).total
         1
         """
-        scope = self._scope(user_id, app_id, agent_id, session_id, need_user=False)
+        scope = self._scope(user_id, within, need_user=False)
         return retrieve.list_page(self.services, scope, filters, page=page, page_size=page_size, total=include_total)
 
     def scroll(
         self,
         *,
         user_id: str | None = None,
-        app_id: str | None = None,
-        agent_id: str | None = None,
-        session_id: str | None = None,
         filters: Mapping[str, object] | None = None,
         limit: int = 100,
         cursor: str | None = None,
+        **within: Unpack[Within],
     ) -> Page:
         """Return the next ``limit`` active memories after ``cursor``; all are seen once, also while others are added.
 
@@ -378,7 +382,7 @@ class Memory:
         >>> len(page.memories), page.next_cursor
         (1, None)
         """
-        scope = self._scope(user_id, app_id, agent_id, session_id, need_user=False)
+        scope = self._scope(user_id, within, need_user=False)
         return retrieve.scroll(self.services, scope, filters, limit=limit, cursor=cursor)
 
     def history(self, memory_id: str) -> tuple[MemoryRecord, ...]:
@@ -409,7 +413,7 @@ class Memory:
         ['add']
         """
         check_count("limit", limit)
-        scope = self._scope(user_id, None, None, None, need_user=False)
+        scope = self._scope(user_id, {}, need_user=False)
         partition = scope.partition if user_id is not None else None
         found = self.services.ledger.changes(
             partition=partition, project_id=scope.project_id, newest_first=True, limit=limit
@@ -486,113 +490,12 @@ class Memory:
     def _project(self) -> str:
         return self.services.settings.project_id
 
-    def _scope(
-        self,
-        user_id: str | None,
-        app_id: str | None,
-        agent_id: str | None,
-        session_id: str | None,
-        *,
-        need_user: bool = True,
-    ) -> Scope:
-        return Scope.of(
-            user_id,
-            project_id=self._project,
-            app_id=app_id,
-            agent_id=agent_id,
-            session_id=session_id,
-            need_user=need_user,
-        )
-
-
-def _threaded(
-    method: Callable[Concatenate[Memory, P], T],
-) -> Callable[Concatenate["AsyncMemory", P], Coroutine[Any, Any, T]]:
-    @functools.wraps(method)
-    async def call(self: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.to_thread(method, self.memory, *args, **kwargs)
-
-    return call
-
-
-class AsyncMemory:
-    """The same API for asyncio: each call runs in a worker thread, so the event loop never waits for the store.
-
-    Takes the arguments of :class:`Memory`; ``memory`` is the synchronous twin over the same store.
-
-    >>> import asyncio
-    >>> from mindmem import AsyncMemory
-    >>> async def main():
-    ...     async with AsyncMemory(tmp_home) as memory:
-    ...         await memory.add("I live in Oslo.", user_id="ann")
-    ...         return [hit.memory.value for hit in (await memory.search("Where do I live?", user_id="ann")).hits]
-    >>> asyncio.run(main())
-    ['Oslo']
-    """
-
-    def __init__(
-        self,
-        home: str | Path | None = None,
-        *,
-        project_id: str | None = None,
-        settings: Settings | None = None,
-        clock: Clock | None = None,
-        services: Services | None = None,
-    ) -> None:
-        self.memory = Memory(home, project_id=project_id, settings=settings, clock=clock, services=services)
-
-    add = _threaded(Memory.add)
-    enqueue = _threaded(Memory.enqueue)
-    process_pending = _threaded(Memory.process_pending)
-    update = _threaded(Memory.update)
-    delete = _threaded(Memory.delete)
-    delete_all = _threaded(Memory.delete_all)
-    undo = _threaded(Memory.undo)
-    search = _threaded(Memory.search)
-    context = _threaded(Memory.context)
-    get = _threaded(Memory.get)
-    evidence = _threaded(Memory.evidence)
-    list = _threaded(Memory.list)
-    scroll = _threaded(Memory.scroll)
-    history = _threaded(Memory.history)
-    timeline = _threaded(Memory.timeline)
-    changes = _threaded(Memory.changes)
-    fold = _threaded(Memory.fold)
-    maintain = _threaded(Memory.maintain)
-    rebuild_index = _threaded(Memory.rebuild_index)
-    status = _threaded(Memory.status)
-    verify = _threaded(Memory.verify)
-    close = _threaded(Memory.close)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-
-def _key(idempotency_key: str | None) -> str:
-    if idempotency_key is None:
-        return ""
-    if not isinstance(idempotency_key, str) or not idempotency_key.strip():
-        raise InvalidInput(
-            f"idempotency_key must be a text with at least one character, got {bounded(idempotency_key)}.",
-            field="idempotency_key",
-        )
-    return _label("idempotency_key", idempotency_key)
-
-
-def _label(name: str, value: str) -> str:
-    """Return a short text that is stored as it is: a key, or who asked."""
-    if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be a text, got {bounded(value)}.", field=name)
-    if len(value) > MAX_LABEL:
-        raise InvalidInput(f"{name} has {len(value)} characters; at most {MAX_LABEL} are allowed.", field=name)
-    if clean(value) != value:
-        raise InvalidInput(f"{name} holds a NUL or a lone surrogate, which no table can store.", field=name)
-    return value
+    def _scope(self, user_id: str | None, within: Within, *, need_user: bool = True) -> Scope:
+        unknown = within.keys() - Within.__annotations__.keys()
+        if unknown:
+            known = ", ".join(Within.__annotations__)
+            raise TypeError(f"unexpected argument {min(unknown)!r}; what narrows a scope down is {known}")
+        return Scope.of(user_id, project_id=self._project, need_user=need_user, **within)
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:

@@ -6,13 +6,18 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mindmem.core.memory import AsyncMemory, Memory
+    from mindmem.core.async_memory import AsyncMemory
+    from mindmem.core.memory import Memory
     from mindmem.core.settings import Settings
 
 __all__ = ["AsyncMemory", "Memory", "Settings", "__version__"]
 
 __version__ = "0.1.0"
-_HOME = {"AsyncMemory": "mindmem.core.memory", "Memory": "mindmem.core.memory", "Settings": "mindmem.core.settings"}
+_HOME = {
+    "AsyncMemory": "mindmem.core.async_memory",
+    "Memory": "mindmem.core.memory",
+    "Settings": "mindmem.core.settings",
+}
 
 
 def __getattr__(name: str) -> Any:

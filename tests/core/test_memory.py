@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.stores import open_store
 
+from mindmem.core.async_memory import AsyncMemory
 from mindmem.core.errors import (
     Conflict,
     CorruptStore,
@@ -20,7 +21,7 @@ from mindmem.core.errors import (
     StoreUnavailable,
 )
 from mindmem.core.ledger.sql import sqlite_url
-from mindmem.core.memory import AsyncMemory, Memory
+from mindmem.core.memory import Memory
 from mindmem.core.reason.port import Failed
 from mindmem.core.services import rules_reasoner
 
@@ -364,6 +365,20 @@ def test_the_async_twin_does_the_same_from_several_tasks(home: Path) -> None:
         return page.total or 0, bool(found.hits)
 
     assert asyncio.run(main()) == (8, True)
+
+
+def test_the_async_twin_has_every_method_of_the_store() -> None:
+    methods = {name for name, value in vars(Memory).items() if callable(value) and not name.startswith("_")}
+    assert methods == {name for name, value in vars(AsyncMemory).items() if callable(value) and name[0] != "_"}
+
+
+def test_an_argument_that_no_scope_has_is_refused_by_name(memory: Memory) -> None:
+    calls: list[Callable[..., object]] = [memory.add, memory.search, memory.delete_all]
+    for call, text in zip(calls, (["Hello"], ["Hello"], []), strict=True):
+        with pytest.raises(TypeError, match=r"unexpected argument 'team_id'; .* app_id, agent_id, session_id"):
+            call(*text, user_id="ann", team_id="red")
+    with pytest.raises(TypeError, match="unexpected argument 'project_id'"):
+        calls[1]("Hello", user_id="ann", project_id="other")
 
 
 def test_a_lost_index_is_built_anew_from_the_tables(memory: Memory, home: Path) -> None:
