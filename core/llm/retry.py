@@ -214,10 +214,10 @@ def unanswered(place: Place, error: BaseException, seconds: float) -> Fault:
             "file that SSL_CERT_FILE names.",
             False,
         )
+    if any(type(cause).__name__ in {"ConnectError", "ConnectTimeout"} for cause in causes):
+        return Fault(f"{place} can't be reached. Does the server run, and is {place.setting('BASE_URL')} right?", True)
     if any(isinstance(cause, TimeoutError) or "Timeout" in type(cause).__name__ for cause in causes):
         return Fault(f"{place} gave no answer within {seconds:g} s ({place.setting('TIMEOUT')}).", True)
-    if any("ConnectError" in type(cause).__name__ for cause in causes):
-        return Fault(f"{place} can't be reached. Does the server run, and is {place.setting('BASE_URL')} right?", True)
     return Fault(f"{place}: the connection was lost in the middle of an answer ({type(causes[-1]).__name__}).", True)
 
 

@@ -1,0 +1,315 @@
+"""The completer on the ``openai`` package: one endpoint, any event loop, bounded, retried, in the endpoint's dialect.
+
+Retrying is ours (:mod:`~mindmem.core.llm.retry`), so the package's own is off. The timeout bounds a whole try, however
+slowly its body drips. ``concurrency`` bounds the calls under way in the whole process, waits before retries included:
+an overloaded endpoint is not asked more while others wait for it.
+"""
+
+import asyncio
+import json
+import logging
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import urlsplit
+
+from mindmem.core.clock import Clock, SystemClock
+from mindmem.core.errors import ModelUnavailable, bounded
+from mindmem.core.llm.connections import Connections, address, key
+from mindmem.core.llm.dialect import Dialect, Dialects, answer_of, reads_over
+from mindmem.core.llm.port import Completion
+from mindmem.core.llm.retry import Dice, Fault, Patience, Place, Sleep, persist, refused, unanswered
+from mindmem.core.llm.slots import shared_slots
+from mindmem.core.search.tokens import estimate_tokens
+from mindmem.core.settings import LlmSettings
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+__all__ = ["OpenAICompleter"]
+
+log = logging.getLogger(__name__)
+
+MOST_BYTES: Final = 16_000_000
+"""Of one answer: far more than any bound of output tokens allows, far less than harms."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What is asked, in no dialect yet."""
+
+    place: Place
+    schema: Mapping[str, Any] | None
+    arguments: Mapping[str, Any]
+
+    @property
+    def sent(self) -> str:
+        return "\n".join(message["content"] for message in self.arguments["messages"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What an endpoint wrote in one try; token counts are None where it gives none."""
+
+    text: str
+    finish: Literal["stop", "length", "refusal"]
+    model: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class OpenAICompleter:
+    """Speaks to the endpoint of the settings. Safe for threads and event loops; implements ``Completer``."""
+
+    def __init__(
+        self,
+        settings: LlmSettings,
+        *,
+        dialects: Dialects | None = None,
+        patience: Patience | None = None,
+        clock: Clock | None = None,
+        sleep: Sleep = asyncio.sleep,
+        dice: Dice = random.random,
+    ) -> None:
+        """``dialects`` remember what the endpoint understands, beyond this process where they have a folder.
+
+        Raises:
+            InvalidInput: an address, a key or a version that can't be meant.
+        """
+        self._settings = settings
+        self._base_url = address(settings)
+        self._connections = Connections(settings)
+        self._dialects = dialects or Dialects()
+        self._patience = patience or Patience(
+            retries=settings.retries, seconds=settings.timeout * (settings.retries + 1)
+        )
+        self._clock = clock or SystemClock()
+        self._sleep = sleep
+        self._dice = dice
+        self._slots = shared_slots(self._base_url, settings.concurrency)
+        self._faltered: set[str] = set()
+        self._closed = False
+
+    def close(self) -> None:
+        """Refuse later calls. Connections are not left open anyway: they end with the last call under way."""
+        self._closed = True
+
+    async def complete(
+        self,
+        messages: Sequence[Mapping[str, str]],
+        *,
+        model: str,
+        schema_name: str,
+        schema: Mapping[str, Any] | None,
+        max_output_tokens: int,
+        temperature: float = 0.0,
+        seed: int | None = None,
+    ) -> Completion:
+        """Return the endpoint's text for ``messages`` ({role, content} each), without a reasoning model's thoughts.
+
+        ``schema`` is pydantic's; the dialect makes it strict, or writes it below the system message. Only the process's
+        first call of a model waits alone until it is known what the endpoint understands; the tokens of a reply that
+        was given up for that are counted.
+
+        Raises:
+            ModelUnavailable: no answer after the retries (transient), or the endpoint refuses such calls (terminal).
+        """
+        if self._closed:
+            raise ModelUnavailable("This completer is closed; open another one.", transient=False)
+        call = _Call(
+            Place(self._base_url, model),
+            schema,
+            {
+                "messages": [{**message, "content": _sendable(message["content"])} for message in messages],
+                "model": model,
+                "schema_name": schema_name,
+                "schema": schema,
+                "max_output_tokens": max_output_tokens,
+                "temperature": temperature,
+                "seed": seed,
+            },
+        )
+        async with self._slots, self._connections.here() as client:
+            known = self._known(model)
+            if known is None and schema is not None:
+                return await self._first(client, call)
+            completion, _ = await self._ask(client, call, known or self._first_guess())
+            return completion
+
+    def _known(self, model: str) -> Dialect | None:
+        known = self._dialects.known(self._base_url, model)
+        return known and (known if self._auto else replace(known, structure=self._first_guess().structure))
+
+    @property
+    def _auto(self) -> bool:
+        return self._settings.structure == "auto"
+
+    def _first_guess(self) -> Dialect:
+        structure = self._settings.structure
+        # OpenAI's newer models refuse the older name; many other servers read over the newer one.
+        official = urlsplit(self._base_url).hostname == "api.openai.com"
+        return Dialect(
+            structure="schema" if structure == "auto" else structure,
+            tokens="max_completion_tokens" if official else "max_tokens",
+        )
+
+    async def _first(self, client: "AsyncOpenAI", call: _Call) -> Completion:
+        """Find out what is understood, or wait for the call that does; where that one failed, nobody waits any more."""
+        model = call.place.model
+        if model not in self._faltered:
+            async with self._dialects.gate(self._base_url, model):
+                known = self._known(model)
+                if known is None and model not in self._faltered:
+                    try:
+                        return await self._find_out(client, call)
+                    except ModelUnavailable:
+                        self._faltered.add(model)
+                        raise
+            if known is not None:
+                completion, _ = await self._ask(client, call, known)
+                return completion
+        return await self._find_out(client, call)
+
+    async def _find_out(self, client: "AsyncOpenAI", call: _Call) -> Completion:
+        """Make a first call, and a second one where the reply shows that the schema was not followed."""
+        completion, dialect = await self._ask(client, call, self._first_guess())
+        lasting = self._auto
+        finished = completion.finish == "stop" and call.schema is not None
+        if self._auto and dialect.structure == "schema" and finished and reads_over(completion.text, call.schema or {}):
+            log.info("%s does not follow schemas; from now on they are written into the prompt.", call.place)
+            first = completion
+            completion, dialect = await self._ask(client, call, replace(dialect, structure="json"))
+            completion = replace(
+                completion,
+                input_tokens=first.input_tokens + completion.input_tokens,
+                output_tokens=first.output_tokens + completion.output_tokens,
+                counted=first.counted and completion.counted,
+                retries=first.retries + completion.retries,
+            )
+            # One odd reply may have been an accident, which need not be believed for ever.
+            lasting = False
+        self._dialects.keep(self._base_url, call.place.model, dialect, lasting=lasting)
+        self._faltered.discard(call.place.model)
+        return completion
+
+    async def _ask(self, client: "AsyncOpenAI", call: _Call, dialect: Dialect) -> tuple[Completion, Dialect]:
+        """Ask until there is an answer; return it with the dialect that was understood."""
+        understood = dialect
+        refusals = {dialect}
+
+        async def attempt() -> _Answer | Fault:
+            nonlocal understood
+            while True:
+                body = understood.body(**call.arguments)
+                given = await self._try(client, call, body)
+                if not isinstance(given, Fault):
+                    return given
+                if given.filtered:
+                    return _Answer("", "refusal")
+                other = understood.after(given, body, fixed=not self._auto)
+                if other is None or other in refusals:
+                    return given
+                log.info("%s From now on asked as %s.", given.why, other)
+                refusals.add(other)
+                understood = other
+
+        answer, retries = await persist(attempt, self._patience, sleep=self._sleep, dice=self._dice)
+        if understood != dialect:
+            self._dialects.keep(self._base_url, call.place.model, understood, lasting=self._auto)
+        counted = answer.input_tokens is not None and answer.output_tokens is not None
+        completion = Completion(
+            text=answer.text,
+            finish=answer.finish,
+            input_tokens=answer.input_tokens if answer.input_tokens is not None else estimate_tokens(call.sent),
+            output_tokens=answer.output_tokens if answer.output_tokens is not None else estimate_tokens(answer.text),
+            model=answer.model or call.place.model,
+            counted=counted,
+            retries=retries,
+        )
+        return completion, understood
+
+    async def _try(self, client: "AsyncOpenAI", call: _Call, body: Mapping[str, Any]) -> _Answer | Fault:
+        """Send one request. Faults are returned: the package's errors hold what was sent, and tracebacks show them."""
+        import httpx2
+        import openai
+
+        seconds = self._settings.timeout
+        raw = bytearray()
+        try:
+            async with (
+                asyncio.timeout(seconds),
+                client.chat.completions.with_streaming_response.create(
+                    **body, extra_headers=self._connections.unsigned()
+                ) as response,
+            ):
+                kind = response.headers.get("content-type", "")
+                async for piece in response.iter_bytes():
+                    raw += piece
+                    if len(raw) > MOST_BYTES:
+                        return Fault(f"{call.place} wrote more than {MOST_BYTES:,} bytes; cut off.", transient=True)
+        except openai.APIStatusError as error:
+            headers = {name.lower(): value for name, value in error.response.headers.items()}
+            return self._refused(call, error.status_code, error.body, headers)
+        except (openai.APIConnectionError, httpx2.HTTPError, TimeoutError) as error:
+            return unanswered(call.place, error, seconds)
+        return self._read(call, bytes(raw), kind)
+
+    def _refused(self, call: _Call, status: int, body: object, headers: Mapping[str, str]) -> Fault:
+        return refused(
+            call.place, status, body, headers, now=self._clock.now(), sent=call.sent, key=key(self._settings)
+        )
+
+    def _read(self, call: _Call, raw: bytes, kind: str) -> _Answer | Fault:
+        """Read a body with status 200; what is not an answer may be one the next time."""
+        try:
+            body = json.loads(raw.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            advice = f" Check {call.place.setting('BASE_URL')}; it usually ends in /v1." if "html" in kind else ""
+            return Fault(
+                f"{call.place} answered no JSON but {bounded(kind)}, {len(raw)} bytes.{advice}", transient=True
+            )
+        if not isinstance(body, dict):
+            body = {}
+        choices = body.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            if not body.get("error"):
+                return Fault(f"{call.place} answered without any choice.", transient=True)
+            # Gateways put the error of the server behind them into a 200.
+            status = _count(body["error"].get("code")) if isinstance(body["error"], dict) else None
+            return self._refused(call, status if status and 400 <= status < 600 else 502, body, {})
+        used = body.get("usage")
+        counts = used if isinstance(used, dict) else {}
+        model = body.get("model")
+        refusal = message.get("refusal")
+        ended = choice.get("finish_reason")
+        finish: Literal["stop", "length", "refusal"] = "length" if ended == "length" else "stop"
+        return _Answer(
+            text=str(refusal) if refusal else answer_of(_text(message.get("content"))),
+            finish="refusal" if refusal or ended == "content_filter" else finish,
+            model=model if isinstance(model, str) else "",
+            input_tokens=_count(counts.get("prompt_tokens")),
+            output_tokens=_count(counts.get("completion_tokens")),
+        )
+
+
+def _text(content: object) -> str:
+    """Return a message's text; some servers send it in parts, of which thoughts are none of the answer."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(
+            str(part.get("text", "")) for part in content if isinstance(part, dict) and part.get("type") == "text"
+        )
+    return ""
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _sendable(text: str) -> str:
+    """Replace half surrogate pairs, which no UTF-8 can carry."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
