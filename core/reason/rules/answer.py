@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from mindmem.core.dates import find_times, zone_of
+from mindmem.core.dates.told import local_day
 from mindmem.core.language import chinese, english
 from mindmem.core.language.words import content_words, has_substance
 from mindmem.core.language.words import words as plain_words
@@ -162,7 +163,7 @@ class _Reading:
         if memory.valid_to is None:
             return ""
         whole = memory.time_precision in ("day", "month", "year")
-        last = _speakers_day(memory.valid_to) - timedelta(days=1) if whole else memory.valid_to
+        last = local_day(memory.valid_to) - timedelta(days=1) if whole else memory.valid_to
         return self._in_words(last, memory.time_precision)
 
     def _spanning(self, start: datetime, length: timedelta) -> str:
@@ -180,7 +181,7 @@ class _Reading:
         if at is None:
             return ""
         whole = precision in ("day", "month", "year")
-        return self._in_words(_speakers_day(at) if whole else at.astimezone(zone_of(self._zone)), precision)
+        return self._in_words(local_day(at) if whole else at.astimezone(zone_of(self._zone)), precision)
 
     def _in_words(self, at: datetime, precision: TimePrecision) -> str:
         """A local date in the question's language."""
@@ -323,12 +324,6 @@ _MONTHS: Final = (
     "December",
 )  # fmt: skip
 _CHINESE_UNITS: Final = {"year": "年", "month": "个月", "day": "天"}
-
-
-def _speakers_day(at: datetime) -> datetime:
-    """Return a time of the day that begins at a speaker's midnight, which lies from ten hours after that of UTC to
-    thirteen before."""
-    return at + timedelta(hours=13) if at.year < 9999 else at
 
 
 def _denies(text: str) -> bool:

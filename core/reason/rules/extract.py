@@ -1,21 +1,18 @@
 """The extractor without a model: messages to typed candidates by sentence structure, the rest kept in its own words."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from mindmem.core.language.words import has_substance
 from mindmem.core.reason.port import Candidate, Envelope, Extraction, Judged, Verdict
 from mindmem.core.reason.rules import junk
 from mindmem.core.reason.rules.entities import TECHNOLOGY
+from mindmem.core.reason.rules.neighbours import neighbours
 from mindmem.core.reason.rules.subjects import People
 from mindmem.core.reason.rules.traces import Traces
 from mindmem.core.reason.rules.utterances import Surroundings, Utterance
 from mindmem.core.records import Message
-from mindmem.core.redact import redact
 
 __all__ = ["RulesExtractor"]
-
-_CONTEXT: Final = 400  # characters of neighbouring messages kept beside a memory
 
 
 class RulesExtractor:
@@ -66,7 +63,7 @@ class _Window:
         if not has_substance(content) and not has_substance(message.caption):
             return [], "no words"
         if message.role == "tool":
-            return list(self._traces.read(message, self._context(place))), ""
+            return list(self._traces.read(message, neighbours(self._all, place))), ""
         if junk.is_boot_file(content):
             return [], "boot file"
         stretches = junk.outside_fences(content)
@@ -75,29 +72,7 @@ class _Window:
         if message.role == "assistant" and self._around.agent:
             self._traces.announce(message)
         before = self._all[place - 1].content if place else ""
-        utterance = Utterance(message, stretches, self._around, self._context(place), before)
+        utterance = Utterance(message, stretches, self._around, neighbours(self._all, place), before)
         if message.role == "user" and junk.is_dump(content):
             return utterance.kept_whole(), ""
         return utterance.read()
-
-    def _context(self, place: int) -> str:
-        """Return the end of the message before and the beginning of the one after."""
-        before = _said(self._all[place - 1], tail=True) if place else ""
-        after = _said(self._all[place + 1], tail=False) if place + 1 < len(self._all) else ""
-        return redact("\n".join(part for part in (before, after) if part))[0]
-
-
-def _said(message: Message, *, tail: bool) -> str:
-    if message.role == "system":
-        return ""
-    half = _CONTEXT // 2
-    stretches = junk.outside_fences(message.content)
-    if not stretches:
-        text = ""
-    elif tail:
-        text = message.content[max(stretches[-1][0], stretches[-1][1] - half) : stretches[-1][1]]
-    else:
-        text = message.content[stretches[0][0] : min(stretches[0][1], stretches[0][0] + half)]
-    caption = f" [image: {message.caption[:100]}]" if message.caption else ""
-    words = (" ".join(text.split()) + caption).strip()
-    return f"{message.name}: {words}" if message.name and words else words

@@ -45,9 +45,9 @@ MOVED = memory(
     time_precision="month",
 )
 PUPPY = told(
-    "I adopted a puppy called Rex on 7 May 2023.", valid_from=datetime(2023, 5, 7, tzinfo=UTC), time_precision="day"
+    "I adopted a puppy called Rex on 12 April 2022.", valid_from=datetime(2022, 4, 12, tzinfo=UTC), time_precision="day"
 )
-MET = told("I met Bob at the Louvre yesterday.", valid_from=datetime(2023, 5, 7, tzinfo=UTC), time_precision="day")
+MET = told("I met Bob at the Louvre yesterday.", valid_from=datetime(2022, 4, 12, tzinfo=UTC), time_precision="day")
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ MET = told("I met Bob at the Louvre yesterday.", valid_from=datetime(2023, 5, 7,
         ("What is Ann's favorite color?", (CATS, COLOUR), "blue"),
         ("Who is Ann's sister?", (COLOUR, SISTER), "Lucy"),
         ("When did Ann move to Paris?", (LIVES, MOVED), "May 2021"),
-        ("When did Ann adopt a puppy?", (CATS, PUPPY), "7 May 2023"),
-        ("What did Ann adopt?", (PUPPY,), "puppy called Rex on 7 May 2023"),
+        ("When did Ann adopt a puppy?", (CATS, PUPPY), "12 April 2022"),
+        ("What did Ann adopt?", (PUPPY,), "puppy called Rex on 12 April 2022"),
         ("Who did Ann meet at the Louvre?", (MET,), "Bob"),
         ("Where did Ann meet Bob?", (MET,), "the Louvre"),
         ("Does Ann have cats?", (CATS,), "Yes"),
