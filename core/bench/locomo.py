@@ -1,20 +1,21 @@
 """LOCOMO: ten very long dialogues of two persons, and questions whose evidence is known turn by turn.
 
-Each dialogue is added to an empty store as a group chat, a session an add, and each question of categories 1 to 4 is
-searched. A hit's evidence is its source messages; recall@k counts the first k distinct messages in rank order. The
-dataset (CC BY-NC 4.0) is not part of this package: give its folder with ``--data``. Rows name questions and turns by
-their numbers and hold none of its text.
+Each dialogue is added to an empty store as a group chat, a session an add, and each question of categories 1 to 4 that
+names existing evidence is searched. A hit's evidence is its source messages; recall@k counts the first k distinct
+messages in rank order. The dataset (CC BY-NC 4.0) is not part of this package: give its folder with ``--data``. Rows
+name questions and turns by their numbers and hold none of its text.
 """
 
 import json
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from mindmem.core.bench.answering import Watch
 from mindmem.core.bench.metrics import interval, mean, median_ms, recall_at
 from mindmem.core.bench.results import Results
 from mindmem.core.clock import monotonic
@@ -25,7 +26,7 @@ from mindmem.core.settings import Settings
 if TYPE_CHECKING:
     from mindmem.core.memory import Memory
 
-__all__ = ["CUTS", "Dialogue", "Question", "Turn", "load", "run"]
+__all__ = ["CATEGORIES", "CUTS", "Dialogue", "Question", "Turn", "choose", "data_file", "load", "messages", "run"]
 
 CATEGORIES: Final[Mapping[int, str]] = {1: "multi_hop", 2: "temporal", 3: "open_domain", 4: "single_hop"}
 CUTS: Final = (5, 10, 20, 50)
@@ -50,44 +51,66 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, its number in the file (from 1), its category's name, the ids of the turns that answer it (at least
-    one)."""
+    """A question, its number in the file (from 1), its category's name, its answer, and the ids of the existing turns
+    that answer it (a few name none)."""
 
     text: str
     number: int
     category: str
+    answer: str
     evidence: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A dialogue's sessions by name, in order, and its scorable questions."""
+    """A dialogue's sessions by name, in order, and its questions of categories 1 to 4."""
 
     name: str
     sessions: Mapping[str, tuple[Turn, ...]]
     questions: tuple[Question, ...]
 
 
-Watch = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
+def data_file(folder: Path) -> Path:
+    """Return the path of ``locomo10.json`` in ``folder`` or its subfolder ``locomo``.
+
+    Raises:
+        NotFound: the file is not there.
+    """
+    path = next((place for place in (folder / _FILE, folder / "locomo" / _FILE) if place.is_file()), None)
+    if path is None:
+        raise NotFound(f"No {_FILE} in {str(folder)!r} or its subfolder 'locomo'. Give the data folder with --data.")
+    return path
 
 
 def load(folder: Path) -> list[Dialogue]:
-    """Return the dialogues of ``locomo10.json`` in ``folder`` or its subfolder ``locomo``.
-
-    Questions of category 5 (adversarial) and those without an existing evidence turn are left out.
+    """Return the dialogues in ``folder``; questions of category 5 (adversarial) are left out.
 
     Raises:
         NotFound: the file is not there.
         InvalidInput: it is not of LOCOMO's form.
     """
-    path = next((place for place in (folder / _FILE, folder / "locomo" / _FILE) if place.is_file()), None)
-    if path is None:
-        raise NotFound(f"No {_FILE} in {str(folder)!r} or its subfolder 'locomo'. Give the data folder with --data.")
+    path = data_file(folder)
     try:
         return [_dialogue(sample) for sample in json.loads(path.read_text("utf-8"))]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"{str(path)!r} is not LOCOMO's file: {bounded(str(error))}.") from error
+
+
+def choose(known: Sequence[Dialogue], numbers: Sequence[int] | None) -> list[int]:
+    """Return the numbers of the dialogues that are asked for (None: all), from 1.
+
+    Raises:
+        InvalidInput: one of them doesn't exist.
+    """
+    chosen = list(numbers or range(1, len(known) + 1))
+    if not set(chosen) <= set(range(1, len(known) + 1)):
+        raise InvalidInput(f"Dialogues are numbered 1 to {len(known)}, got {bounded(chosen)}.", field="dialogues")
+    return chosen
+
+
+def messages(turns: Sequence[Turn]) -> list[dict[str, object]]:
+    """Return a session's turns as ``Memory.add`` takes them."""
+    return [_message(turn, position) for position, turn in enumerate(turns)]
 
 
 def run(
@@ -106,9 +129,7 @@ def run(
         NotFound, InvalidInput: as :func:`load`; or a dialogue's number doesn't exist.
     """
     known = load(folder)
-    numbers = list(dialogues or range(1, len(known) + 1))
-    if not set(numbers) <= set(range(1, len(known) + 1)):
-        raise InvalidInput(f"Dialogues are numbered 1 to {len(known)}, got {bounded(numbers)}.", field="dialogues")
+    numbers = choose(known, dialogues)
     rows: list[dict[str, object]] = []
     ingest: list[float] = []
     memories = 0
@@ -146,10 +167,11 @@ def _one(settings: Settings, dialogue: Dialogue, number: int) -> tuple[list[dict
     with Memory(settings=settings) as memory:
         begun = monotonic()
         for name, turns in dialogue.sessions.items():
-            memory.add([_message(turn, at) for at, turn in enumerate(turns)], user_id="reader", session_id=name)
+            memory.add(messages(turns), user_id="reader", session_id=name)
         seconds = monotonic() - begun
         turn_of = _Turns(memory, dialogue)
-        rows = [{"dialogue": number, **_asked(memory, question, turn_of)} for question in dialogue.questions]
+        scorable = (question for question in dialogue.questions if question.evidence)
+        rows = [{"dialogue": number, **_asked(memory, question, turn_of)} for question in scorable]
         return rows, seconds, memory.list(user_id="reader", page_size=1, include_total=True).total or 0
 
 
@@ -226,8 +248,9 @@ def _dialogue(sample: Mapping[str, Any]) -> Dialogue:
     for number, item in enumerate(sample["qa"], start=1):
         named = (f"D{int(a)}:{int(b)}" for text in item["evidence"] for a, b in _EVIDENCE.findall(text))
         evidence = frozenset(turn_id for turn_id in named if turn_id in exist)
-        if evidence and item["category"] in CATEGORIES:
-            questions.append(Question(str(item["question"]), number, CATEGORIES[item["category"]], evidence))
+        if item["category"] in CATEGORIES:
+            category, answer = CATEGORIES[item["category"]], str(item["answer"])
+            questions.append(Question(str(item["question"]), number, category, answer, evidence))
     return Dialogue(str(sample["sample_id"]), sessions, tuple(questions))
 
 

