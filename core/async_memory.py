@@ -2,13 +2,15 @@
 
 import asyncio
 import functools
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from mindmem.core.clock import Clock
+from mindmem.core.ingest.request import AddRequest
 from mindmem.core.memory import Memory
+from mindmem.core.records import Receipt
 from mindmem.core.services import Services
 from mindmem.core.settings import Settings
 
@@ -79,6 +81,12 @@ class AsyncMemory:
 
     async def __aenter__(self) -> Self:
         return self
+    async def add_each(self, requests: Iterable[AddRequest]) -> AsyncIterator[Receipt | Exception]:
+        """Carry out many adds and yield what came of each, in order (see ``Memory.add_each``)."""
+        outcomes = self.memory.add_each(requests)
+        while (outcome := await asyncio.to_thread(next, outcomes, None)) is not None:
+            yield outcome
+
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

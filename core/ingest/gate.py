@@ -54,7 +54,7 @@ def supported(candidate: Candidate, window: Window) -> Candidate | None:
 def gate(request: ResolutionRequest, verdict: Verdict[Resolution], settings: IngestSettings) -> Gated | Skip:
     """Return what may be done with a candidate, or why nothing is.
 
-    Without a judgement, without a known target or with too little confidence in an update or merge, the candidate is
+    Without a judgement (then it is flagged ``unresolved``), without a known target or with too little confidence in an update or merge, the candidate is
     added beside what is there and linked to it.
     """
     candidate = request.candidate
@@ -71,6 +71,7 @@ def gate(request: ResolutionRequest, verdict: Verdict[Resolution], settings: Ing
             resolution = _safe(resolution, known, settings, message_id)
         case Unsure(reason=reason) | Failed(reason=reason):
             resolution = Resolution("add", f"unresolved: {reason}", related=tuple(known)[:_MAX_RELATED])
+            candidate = replace(candidate, flags=tuple(dict.fromkeys((*candidate.flags, "unresolved"))))
     if resolution.op == "skip":
         return Skip(message_id, resolution.reason)
     named = (*resolution.targets, *resolution.related)

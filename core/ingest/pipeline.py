@@ -1,7 +1,8 @@
 """Add, from messages to a committed and searchable change (MindVanilla, design 7.1).
 
-normalise, redact, turns, windows, extract, dedupe; then on the scope's present state: recall, resolve, gate, decide,
-apply. The second half is repeated when the scope was changed meanwhile. No lock is held while anything is judged.
+Prepare (``prepare.py``): normalise, redact, turns, windows, extract, dedupe, embed. Commit, on the scope's present
+state: recall, resolve, gate, decide, apply; this half is repeated when the scope was changed meanwhile. No lock is held
+while anything is judged.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -18,24 +19,24 @@ import numpy.typing as npt
 from mindmem.core import ids
 from mindmem.core.apply import Request, counts_of
 from mindmem.core.embed.port import Embedding
-from mindmem.core.errors import LeaseTaken, MindMemError, ScopeChanged
+from mindmem.core.errors import LeaseTaken, ScopeChanged
 from mindmem.core.failpoints import reach
 from mindmem.core.index.documents import vector_key
 from mindmem.core.ingest.decide import decide
-from mindmem.core.ingest.dedupe import Deduped, dedupe
+from mindmem.core.ingest.failure import ExtractionFailed, failure_id
 from mindmem.core.ingest.gate import Gated, gate
-from mindmem.core.ingest.memories import entity_of_name, new_memory
+from mindmem.core.ingest.memories import entity_of_name
+from mindmem.core.ingest.prepare import Prepared, enveloped, listen, prepare
 from mindmem.core.ingest.recall import recall
-from mindmem.core.ingest.request import AddRequest, add_id_of, checked, earlier, identified, repeated
-from mindmem.core.ingest.turns import group_turns
-from mindmem.core.ingest.windows import pack_windows
+from mindmem.core.ingest.request import AddRequest, earlier
 from mindmem.core.ledger.port import Lease
-from mindmem.core.reason.port import Envelope, Extraction, Failed, Judged, Unsure, Verdict
-from mindmem.core.records import Change, Memory, Message, Plan, Receipt, Skip, Window
+from mindmem.core.llm.port import charged_to
+from mindmem.core.reason.port import Failed, Resolution, Verdict
+from mindmem.core.records import Change, Memory, Plan, Receipt, Skip
 from mindmem.core.services import Services
 from mindmem.core.upkeep import caught_up
 
-__all__ = ["ExtractionFailed", "add"]
+__all__ = ["ExtractionFailed", "add", "commit"]
 
 log = logging.getLogger(__name__)
 
@@ -44,120 +45,56 @@ _OPTIMISTIC = 3
 _TRIES = 60
 
 
-class ExtractionFailed(MindMemError):
-    """A window could not be judged, so nothing of the add was written; it stays with the caller, or pending."""
-
-    code = "extraction_failed"
-
-    def __init__(self, message: str, *, transient: bool, raw: str = "") -> None:
-        super().__init__(message)
-        self.transient = transient  # type: ignore[misc]  # here the instance knows
-        self.raw = raw
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """What an add comes to before the store's state is looked at."""
-
-    request: AddRequest
-    metadata: Mapping[str, object]
-    messages: tuple[Message, ...]
-    skips: tuple[Skip, ...]
-    candidates: Deduped
-    embeddings: Mapping[str, Embedding]
-    windows: int
-    digest: str
-
-
 async def add(services: Services, request: AddRequest) -> Receipt:
     """Carry out one add and return its receipt.
 
     Raises:
         InvalidInput, Conflict, StoreBusy, StoreUnavailable: see ``Memory.add``.
         ExtractionFailed: the reasoner failed; nothing was written.
+        BudgetReached: the reasoner's model may not be asked any more; nothing was written.
     """
-    request = replace(request, add_id=request.add_id or add_id_of(request))
-    normalised, metadata = checked(services, request)
-    request, digest = identified(request, normalised, metadata)
-    before = earlier(services, request, digest)
-    if before is not None:
-        return before
-    known = services.ledger.heads("message", [message.message_id for message in normalised.messages])
-    fresh = tuple(message for message in normalised.messages if message.message_id not in known)
-    if known and not fresh:
-        changes = [services.ledger.change(change_id) for change_id in {head.change_id for head in known.values()}]
-        newest = max((change for change in changes if change), key=lambda change: change.seq)
-        return repeated(services, newest.change_id, {"add_id": request.add_id})
-    extracted = await _extracted(services, request, fresh, normalised.messages)
+    heard = listen(services, request)
+    if isinstance(heard, Receipt):
+        return heard
+    [envelopes] = enveloped(services, [heard])
+    return await commit(services, await prepare(services, heard, envelopes))
+
+
+async def commit(services: Services, prepared: Prepared) -> Receipt:
+    """Decide what becomes of a prepared add on the scope's present state, apply it, and return the receipt.
+
+    Raises:
+        see ``add``.
+    """
     reach("ingest.extracted")
-    deduped = dedupe(extracted)
-    owners = {message.message_id: message for message in fresh}
-    memories = [new_memory(candidate, request.scope, owners, metadata) for candidate in deduped.candidates]
-    prepared = _Prepared(
-        request=request,
-        metadata=metadata,
-        messages=fresh,
-        skips=(*normalised.skips, *deduped.skips, *(Skip(known_id, "known already") for known_id in known)),
-        candidates=deduped,
-        embeddings=services.applier.embed(memories),
-        windows=len(extracted),
-        digest=digest,
-    )
-    return await _committed(services, prepared)
+    if prepared.rejected:
+        services.ledger.quarantine(prepared.rejected)
+    with charged_to(prepared.request.scope, prepared.request.run_id):
+        receipt = await _committed(services, prepared)
+    if receipt is not None and services.reasoner.recalls and prepared.request.key:
+        # Had an earlier try been answered with nonsense, that is no open matter any more.
+        services.ledger.resolve_quarantined(failure_id(prepared.request.scope, prepared.request.key), "retried")
+    # Was the same add told in the meantime, its messages are known now: what is left of it, if anything, is heard anew.
+    return await add(services, prepared.request) if receipt is None else receipt
 
 
-async def _extracted(
-    services: Services, request: AddRequest, fresh: Sequence[Message], said: Sequence[Message]
-) -> list[tuple[Window, Extraction]]:
-    if not fresh:
-        return []
-    settings = services.settings.ingest
-    turns = group_turns(fresh, settings.turn_gap_seconds)
-    windows = pack_windows(turns, soft_tokens=settings.soft_tokens, hard_tokens=settings.hard_tokens)
-    if windows and len(fresh) < len(said):
-        windows = (replace(windows[0], before=_heard_before(windows[0], fresh, said)), *windows[1:])
-    zone = request.timezone or services.settings.timezone
-    envelopes = [Envelope(scope=request.scope, window=window, timezone=zone) for window in windows]
-    slots = asyncio.Semaphore(settings.concurrency)
+async def _committed(services: Services, prepared: Prepared) -> Receipt | None:
+    """Decide and apply, and decide again while others change the scope; contenders end up taking turns.
 
-    async def judge(envelope: Envelope) -> Verdict[Extraction]:
-        async with slots:
-            [verdict] = await services.reasoner.extract.extract([envelope])
-        return verdict
-
-    verdicts = await asyncio.gather(*map(judge, envelopes))
-    return [(window, _judged(verdict)) for window, verdict in zip(windows, verdicts, strict=True)]
-
-
-def _heard_before(window: Window, fresh: Sequence[Message], said: Sequence[Message]) -> tuple[Message, ...]:
-    """Return the last messages that were known already and came right before a window: its context."""
-    first = window.evidence[0].message_id
-    place = next((i for i, message in enumerate(said) if message.message_id == first), 0)
-    new = {message.message_id for message in fresh}
-    return tuple(message for message in said[max(0, place - 4) : place] if message.message_id not in new)
-
-
-def _judged(verdict: Verdict[Extraction]) -> Extraction:
-    match verdict:
-        case Judged(value):
-            return value
-        case Unsure(reason):
-            raise ExtractionFailed(f"The reasoner could not tell what the messages say: {reason}", transient=False)
-        case Failed(reason, transient, raw):
-            raise ExtractionFailed(f"Extraction failed: {reason}", transient=transient, raw=raw)
-
-
-async def _committed(services: Services, prepared: _Prepared) -> Receipt:
-    """Decide and apply, and decide again while others change the scope; contenders end up taking turns."""
+    None where another add has brought some of the messages meanwhile.
+    """
     lease: Lease | None = None
     name = "scope:" + ids.digest(*prepared.request.scope.partition)
     try:
         for attempt in range(_TRIES):
             if attempt >= _OPTIMISTIC:
                 lease = await _in_turn(services, name, lease)
-            before = earlier(services, prepared.request, prepared.digest) if attempt else None
-            if before is not None:
-                return before
+            if attempt:
+                before = earlier(services, prepared.request, prepared.digest)
+                if before is not None:
+                    return before
+                if services.ledger.heads("message", [message.message_id for message in prepared.messages]):
+                    return None
             plan = await _decided(services, prepared)
             reach("ingest.decided")
             if not plan.actions and not plan.messages:
@@ -187,14 +124,12 @@ async def _in_turn(services: Services, name: str, lease: Lease | None) -> Lease 
     return None
 
 
-async def _decided(services: Services, prepared: _Prepared) -> Plan:
+async def _decided(services: Services, prepared: Prepared) -> Plan:
     """Return the plan on the scope's present state; the base version is read first, so that recall has seen all."""
     request, ledger = prepared.request, services.ledger
     base = ledger.scope_state(request.scope.partition).version
     caught_up(services)
-    candidates = prepared.candidates.candidates
-    owners = {message.message_id: message for message in prepared.messages}
-    memories = [new_memory(candidate, request.scope, owners, prepared.metadata) for candidate in candidates]
+    candidates, memories = prepared.candidates.candidates, prepared.memories
     recalled = recall(
         candidates,
         memories,
@@ -205,6 +140,7 @@ async def _decided(services: Services, prepared: _Prepared) -> Plan:
         top=services.settings.ingest.recall_top,
     )
     verdicts = await services.reasoner.resolve.resolve(recalled.requests)
+    _refuse_for_now(verdicts)
     passed: list[Gated] = []
     skips = list(prepared.skips)
     for asked, verdict in zip(recalled.requests, verdicts, strict=True):
@@ -233,6 +169,13 @@ async def _decided(services: Services, prepared: _Prepared) -> Plan:
     )
 
 
+def _refuse_for_now(verdicts: Sequence[Verdict[Resolution]]) -> None:
+    """Raise where a later try may judge what could not be judged now; the gate takes care of all else."""
+    failed = next((one for one in verdicts if isinstance(one, Failed) and one.transient), None)
+    if failed is not None:
+        raise ExtractionFailed(f"Resolution failed: {failed.reason}", transient=True)
+
+
 def _said(services: Services, request: AddRequest, gated: Sequence[Gated]) -> dict[str, datetime | None]:
     """Return when the sources of targets were said that were said more than once and may have to give way."""
     wanted: set[str] = set()
@@ -254,11 +197,12 @@ def _vector(embeddings: Mapping[str, Embedding], memory: Memory) -> npt.NDArray[
     return None if found is None else found.vector
 
 
-def _commit_of(prepared: _Prepared, plan: Plan, lease: Lease | None) -> Request:
+def _commit_of(prepared: Prepared, plan: Plan, lease: Lease | None) -> Request:
     request = prepared.request
     result = {
         "add_id": request.add_id,
         "actions": [(action.op, action.memory.memory_id, action.reason) for action in plan.actions],
+        "quarantined": [item.quarantine_id for item in prepared.rejected],
     }
     return Request(
         actor=request.actor,
@@ -272,13 +216,19 @@ def _commit_of(prepared: _Prepared, plan: Plan, lease: Lease | None) -> Request:
     )
 
 
-def _receipt(prepared: _Prepared, plan: Plan, changes: tuple[Change, ...]) -> Receipt:
+def _receipt(prepared: Prepared, plan: Plan, changes: tuple[Change, ...]) -> Receipt:
     counts = Counter(counts_of(plan))
     counts["windows"] = prepared.windows
     actions = plan.actions
     for change in changes:  # one at most
         actions = tuple(replace(action, memory=_recorded(action.memory, change)) for action in actions)
-    return Receipt(add_id=prepared.request.add_id, changes=changes, actions=actions, counts=dict(+counts))
+    return Receipt(
+        add_id=prepared.request.add_id,
+        changes=changes,
+        actions=actions,
+        counts=dict(+counts),
+        quarantined=tuple(item.quarantine_id for item in prepared.rejected),
+    )
 
 
 def _recorded(memory: Memory, change: Change) -> Memory:

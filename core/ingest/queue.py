@@ -1,11 +1,13 @@
 """Queued adds: kept durably, worked off by the ingest flow."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mindmem.core import ids
-from mindmem.core.errors import MindMemError
-from mindmem.core.ingest.pipeline import add
+from mindmem.core.errors import BudgetReached, MindMemError
+from mindmem.core.ingest.failure import ExtractionFailed
+from mindmem.core.ingest.overlap import Outcome, add_wave, stops, wave_size
 from mindmem.core.ingest.request import AddRequest, add_id_of, checked
 from mindmem.core.ledger.port import PendingAdd, Quarantined
 from mindmem.core.records import Receipt
@@ -14,6 +16,7 @@ from mindmem.core.services import Services
 __all__ = ["enqueue", "process_pending"]
 
 _CLAIM_SECONDS = 600.0
+_LONGEST_DELAY = 600.0
 
 
 def enqueue(services: Services, request: AddRequest) -> str:
@@ -32,18 +35,63 @@ def enqueue(services: Services, request: AddRequest) -> str:
 
 
 async def process_pending(services: Services, limit: int, *, run_id: str = "") -> list[Receipt]:
-    """Work off queued adds. A transient failure puts one back, a terminal one sets it aside with its reason."""
-    receipts: list[Receipt] = []
-    project = services.settings.project_id
-    for waiting in services.ledger.claim(project, limit, ids.random_id("worker"), _CLAIM_SECONDS):
-        try:
-            receipts.append(await add(services, _queued(waiting, run_id)))
-        except MindMemError as error:
-            if error.transient:
-                services.ledger.requeue(waiting.add_id, f"{error.code}: {error}", min(600.0, 2.0**waiting.attempts))
-                continue
-            receipts.append(_set_aside(services, waiting, error))
+    """Work off up to ``limit`` queued adds, as many at a time as overlap.
+
+    One that fails for a reason that may pass, or since no model answered, waits for a while; one that can't be done
+    goes to quarantine with its reason, and with what a model wrote instead. Once nothing more can be done now, the rest
+    is left as it was.
+
+    Raises:
+        BudgetReached: not one add could be done within the budget.
+    """
+    ledger, receipts, left = services.ledger, list[Receipt](), limit
+    while left > 0:
+        some = min(left, wave_size(services)) if services.reasoner.recalls else left
+        claimed = ledger.claim(services.settings.project_id, some, ids.random_id("worker"), _CLAIM_SECONDS)
+        if not claimed:
+            break
+        left -= len(claimed)
+        outcomes: list[Outcome] = []
+        requests = iter([_queued(waiting, run_id) for waiting in claimed])
+        while (wave := await add_wave(services, requests)) and stops(wave) is None:
+            outcomes.extend(wave)
+        outcomes.extend(wave)
+        receipts.extend(_settled(services, claimed, outcomes))
+        error = stops(wave)
+        if error is not None:
+            ledger.unclaim([waiting.add_id for waiting in claimed[len(outcomes) :]])
+            if isinstance(error, BudgetReached) and not receipts:
+                raise error
+            break
     return receipts
+
+
+def _settled(services: Services, claimed: Sequence[PendingAdd], outcomes: Sequence[Outcome]) -> list[Receipt]:
+    """Return the receipts, and put back or aside what failed."""
+    receipts, untried, strange = list[Receipt](), list[str](), list[Exception]()
+    for waiting, outcome in zip(claimed, outcomes, strict=False):
+        match outcome:
+            case Receipt():
+                receipts.append(outcome)
+            case BudgetReached():
+                untried.append(waiting.add_id)
+            case MindMemError() if outcome.transient or _unanswered(outcome):
+                delay = min(_LONGEST_DELAY, 2.0**waiting.attempts)
+                services.ledger.requeue(waiting.add_id, f"{outcome.code}: {outcome}", delay)
+            case MindMemError():
+                receipts.append(_set_aside(services, waiting, outcome))
+            case _:
+                strange.append(outcome)
+    if untried:
+        services.ledger.unclaim(untried)
+    if strange:
+        raise strange[0]
+    return receipts
+
+
+def _unanswered(error: MindMemError) -> bool:
+    """Whether no model has said anything of the add: a wrong key or address is none of its faults."""
+    return isinstance(error, ExtractionFailed) and not error.raw
 
 
 def _queued(waiting: PendingAdd, run_id: str) -> AddRequest:
@@ -71,6 +119,9 @@ def _set_aside(services: Services, waiting: PendingAdd, error: MindMemError) -> 
         reason=f"{error.code}: {error}",
         raw=waiting.payload,
     )
-    services.ledger.quarantine([item])
+    items = [item]
+    if isinstance(error, ExtractionFailed):
+        items.append(error.item(waiting.scope, waiting.add_id, f"reply:{waiting.add_id}"))
+    services.ledger.quarantine(items)
     services.ledger.drop_pending(waiting.add_id)
-    return Receipt(add_id=waiting.add_id, quarantined=(item.quarantine_id,))
+    return Receipt(add_id=waiting.add_id, quarantined=tuple(one.quarantine_id for one in items))

@@ -95,6 +95,12 @@ def repeated(services: Services, change_id: str, stored: Mapping[str, object]) -
         if memory_id in written
     )
     services.projector.catch_up(change.seq)
+    quarantined = stored.get("quarantined")
     return Receipt(
-        add_id=str(stored.get("add_id", "")), changes=(change,), actions=actions, counts=change.counts, repeated=True
+        add_id=str(stored.get("add_id", "")),
+        changes=(change,),
+        actions=actions,
+        counts=change.counts,
+        quarantined=tuple(map(str, quarantined)) if isinstance(quarantined, list) else (),
+        repeated=True,
     )

@@ -1,5 +1,7 @@
 """The queue of pending adds: kept until their commit, given back by a crash."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import delete, func, select, update
 
 from mindmem.core.ledger import schema
@@ -73,6 +75,16 @@ class Queue:
                 update(schema.pending)
                 .where(schema.pending.c.add_id == add_id)
                 .values(due_at=due, owner="", last_error=error)
+            )
+
+    def unclaim(self, add_ids: Sequence[str]) -> None:
+        """Put claimed adds back that were not tried; the claim doesn't count."""
+        table = schema.pending
+        with self._store.write() as connection:
+            connection.execute(
+                update(table)
+                .where(table.c.add_id.in_(add_ids), table.c.owner != "")
+                .values(due_at=0, owner="", attempts=table.c.attempts - 1)
             )
 
     def drop_pending(self, add_id: str) -> None:

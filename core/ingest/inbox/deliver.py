@@ -1,15 +1,17 @@
 """Hand batches over to memory: what it refuses goes to quarantine by line, what fails stays for the next run."""
 
 import logging
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from traceback import extract_tb
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
-from mindmem.core.errors import Conflict, InvalidInput, MindMemError
+from mindmem.core.errors import BudgetReached, Conflict, InvalidInput, MindMemError
+from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.ingest.inbox.batches import Batch, Rejected
+from mindmem.core.ingest.request import AddRequest
 from mindmem.core.ledger.port import Ledger
 from mindmem.core.records import Receipt
 
@@ -26,24 +28,18 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
+_UNREADABLE: Final = "part of a model's reply can't be read."
+
 
 class Adder(Protocol):
     """What takes messages in: ``Memory``."""
 
-    def add(
-        self,
-        messages: Sequence[Mapping[str, object]],
-        *,
-        user_id: str,
-        app_id: str | None = None,
-        agent_id: str | None = None,
-        session_id: str | None = None,
-        metadata: Mapping[str, object] | None = None,
-        idempotency_key: str | None = None,
-        run_id: str = "",
-        actor: str = "",
-    ) -> Receipt:
-        """Remember messages of one scope."""
+    def add_each(self, requests: Iterable[AddRequest]) -> Iterator[Receipt | Exception]:
+        """Carry out adds, several at a time where that pays, and yield what came of each, in order.
+
+        Nothing more is taken from ``requests`` before a refused add was yielded, nor after an error that would meet
+        every further add.
+        """
         ...
 
 
@@ -76,6 +72,7 @@ class Delivered:
     """What became of some batches: ids, places and counts only.
 
     ``counts`` are of the changes that this run made; ``repeated`` are batches that an earlier run had committed.
+    ``stopped`` says why batches stay pending though nothing failed: the budget is spent.
     """
 
     batches: int = 0
@@ -84,6 +81,7 @@ class Delivered:
     counts: Mapping[str, int] = field(default_factory=dict)
     change_ids: tuple[str, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
+    stopped: str = ""
     prints: tuple[int, ...] = field(default=(), repr=False)
 
 
@@ -112,31 +110,22 @@ def deliver(
 ) -> Delivered:
     """Add the batches in order, put rejected lines into quarantine, and say what became of them.
 
-    A batch that fails does not stop the others, unless the reason may pass: then the rest waits for the retry.
+    A batch that fails does not stop the others, unless the reason would meet them, too: then the rest waits for the
+    retry. Where the budget is spent, it waits for the next run.
 
     Raises:
         UndeliveredForNow: an error that may pass.
         Undelivered: another error; all other batches were delivered.
     """
-    tally = _Tally()
-    failures: list[Failure] = []
+    work = _Delivery(memory, ledger, run_id, actor)
     try:
-        for item in items:
-            if isinstance(item, Rejected):
-                tally.reject(item, ledger)
-                continue
-            try:
-                _add(item, memory, ledger, tally, run_id, actor)
-            except Exception as error:
-                failure = Failure(item.file.name, item.place, without_content(error))
-                failures.append(failure)
-                log.warning("not added: %s, %s: %s", failure.file, failure.place, failure.code)
-                if getattr(error, "transient", False):
-                    raise UndeliveredForNow(failures, tally.delivered()) from None
+        work.take(items)
     finally:
+        tally = work.tally
         log.info("added %d messages in %d batches, %d set aside", tally.messages, tally.batches, len(tally.set_aside))
-    if failures:
-        raise Undelivered(failures, tally.delivered())
+    if work.failures:
+        kind = UndeliveredForNow if work.for_now else Undelivered
+        raise kind(work.failures, tally.delivered())
     return tally.delivered()
 
 
@@ -156,6 +145,7 @@ class _Tally:
     change_ids: list[str] = field(default_factory=list)
     set_aside: list[SetAside] = field(default_factory=list)
     prints: list[int] = field(default_factory=list)
+    stopped: str = ""
 
     def take(self, batch: Batch) -> None:
         self.batches += 1
@@ -174,44 +164,84 @@ class _Tally:
             counts=dict(sorted(self.counts.items())),
             change_ids=tuple(self.change_ids),
             set_aside=tuple(self.set_aside),
+            stopped=self.stopped,
             prints=tuple(self.prints),
         )
 
 
-def _add(batch: Batch, memory: Adder, ledger: Ledger, tally: _Tally, run_id: str, actor: str) -> None:
-    scope = batch.scope
-    try:
-        receipt = memory.add(
-            batch.messages,
-            user_id=scope.user_id,
-            app_id=scope.app_id or None,
-            agent_id=scope.agent_id or None,
-            session_id=scope.session_id or None,
-            metadata=batch.metadata or None,
-            idempotency_key=batch.key,
-            run_id=run_id,
-            actor=actor,
-        )
-    except Conflict as error:
-        if error.transient or ledger.by_key(scope.project_id, batch.key) is None:
-            raise
-        # The key says that these very messages were taken; only the settings that they are read with have changed.
+@dataclass(slots=True)
+class _Delivery:
+    """Batches on their way, and what became of them so far."""
+
+    memory: Adder
+    ledger: Ledger
+    run_id: str
+    actor: str
+    tally: _Tally = field(default_factory=_Tally)
+    failures: list[Failure] = field(default_factory=list)
+    for_now: bool = False
+
+    def take(self, items: Iterable[Batch | Rejected]) -> None:
+        """Deliver the items in order."""
+        asked: deque[Batch] = deque()
+        for outcome in self.memory.add_each(self._requests(items, asked)):
+            self._settle(asked.popleft(), outcome)
+
+    def _requests(self, items: Iterable[Batch | Rejected], asked: deque[Batch]) -> Iterator[AddRequest]:
+        for item in items:
+            if isinstance(item, Rejected):
+                self.tally.reject(item, self.ledger)
+                continue
+            asked.append(item)
+            yield AddRequest(
+                messages=item.messages,
+                scope=item.scope,
+                metadata=item.metadata,
+                key=item.key,
+                run_id=self.run_id,
+                actor=self.actor,
+            )
+
+    def _settle(self, batch: Batch, outcome: Receipt | Exception) -> None:
+        match outcome:
+            case Receipt():
+                self._delivered(batch, outcome)
+            case BudgetReached():
+                self.tally.stopped = str(outcome)
+            case Conflict() if not outcome.transient and self._is_known(batch):
+                # The key says that these very messages were taken; only the settings they are read with have changed.
+                self.tally.take(batch)
+                self.tally.repeated += 1
+            case InvalidInput() if len(batch.messages) > 1:
+                # Nothing was written: halve until the message that can't be taken stands alone.
+                self.take(batch.split())
+            case InvalidInput():
+                kind = f"{outcome.field or 'message'} can't be taken."
+                self.tally.reject(batch.rejected(kind, str(outcome)), self.ledger)
+            case _:
+                self._failed(batch, outcome)
+
+    def _delivered(self, batch: Batch, receipt: Receipt) -> None:
+        tally = self.tally
         tally.take(batch)
-        tally.repeated += 1
-        return
-    except InvalidInput as error:
-        if len(batch.messages) > 1:
-            # Nothing was written: halve until the message that can't be taken stands alone.
-            for part in batch.split():
-                _add(part, memory, ledger, tally, run_id, actor)
-            return
-        tally.reject(batch.rejected(f"{error.field or 'message'} can't be taken.", str(error)), ledger)
-        return
-    tally.take(batch)
-    tally.change_ids.extend(change.change_id for change in receipt.changes)
-    ours = {change.run_id for change in receipt.changes} == {run_id}
-    if receipt.repeated and not ours:
-        tally.repeated += 1
-    else:
-        # A retried step gets the receipts of its own first try: they count.
-        tally.counts.update(receipt.counts)
+        tally.change_ids.extend(change.change_id for change in receipt.changes)
+        for item in receipt.quarantined:
+            tally.set_aside.append(SetAside(batch.file.name, batch.lines[0], _UNREADABLE, item))
+        ours = {change.run_id for change in receipt.changes} == {self.run_id}
+        if receipt.repeated and not ours:
+            tally.repeated += 1
+        else:
+            # A retried step gets the receipts of its own first try: they count.
+            tally.counts.update(receipt.counts)
+
+    def _failed(self, batch: Batch, error: Exception) -> None:
+        failure = Failure(batch.file.name, batch.place, without_content(error))
+        self.failures.append(failure)
+        self.for_now = self.for_now or bool(getattr(error, "transient", False))
+        log.warning("not added: %s, %s: %s", failure.file, failure.place, failure.code)
+        if isinstance(error, ExtractionFailed) and error.raw:
+            # The batch stays pending; the reply is kept to be looked at.
+            self.ledger.quarantine([error.item(batch.scope, batch.key, batch.file.name)])
+
+    def _is_known(self, batch: Batch) -> bool:
+        return self.ledger.by_key(batch.scope.project_id, batch.key) is not None

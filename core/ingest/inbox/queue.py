@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from mindmem.core.errors import BudgetReached
 from mindmem.core.records import Receipt
 
 __all__ = ["QueueWork", "Queued", "work_off"]
@@ -20,17 +21,24 @@ class Queued(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QueueWork:
-    """What was worked off: how many adds, what they changed, the changes by id, and what went to quarantine by id."""
+    """What was worked off: how many adds, what they changed, the changes by id, and what went to quarantine by id.
+
+    ``stopped`` says why nothing could be done though adds wait: the budget is spent.
+    """
 
     adds: int
     counts: Mapping[str, int] = field(default_factory=dict)
     change_ids: tuple[str, ...] = ()
     quarantined: tuple[str, ...] = ()
+    stopped: str = ""
 
 
 def work_off(memory: Queued, limit: int, *, run_id: str = "") -> QueueWork:
     """Process up to ``limit`` queued adds; none when the queue is empty or what is left can't be done now."""
-    receipts = memory.process_pending(limit, run_id=run_id)
+    try:
+        receipts = memory.process_pending(limit, run_id=run_id)
+    except BudgetReached as error:
+        return QueueWork(0, stopped=str(error))
     counts: Counter[str] = Counter()
     for receipt in receipts:
         counts.update(receipt.counts)
