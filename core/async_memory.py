@@ -75,18 +75,20 @@ class AsyncMemory:
     fold = _threaded(Memory.fold)
     maintain = _threaded(Memory.maintain)
     rebuild_index = _threaded(Memory.rebuild_index)
+    estimate_reembedding = _threaded(Memory.estimate_reembedding)
+    reembed = _threaded(Memory.reembed)
     status = _threaded(Memory.status)
     verify = _threaded(Memory.verify)
     close = _threaded(Memory.close)
 
-    async def __aenter__(self) -> Self:
-        return self
     async def add_each(self, requests: Iterable[AddRequest]) -> AsyncIterator[Receipt | Exception]:
         """Carry out many adds and yield what came of each, in order (see ``Memory.add_each``)."""
         outcomes = self.memory.add_each(requests)
         while (outcome := await asyncio.to_thread(next, outcomes, None)) is not None:
             yield outcome
 
+    async def __aenter__(self) -> Self:
+        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

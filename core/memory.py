@@ -20,6 +20,7 @@ from mindmem.core.labels import idempotency_key_of, label
 from mindmem.core.operate import MaintainReport, Status, maintain, status, verify
 from mindmem.core.records import Change, Message, Page, Receipt, Scope, SearchResult
 from mindmem.core.records import Memory as MemoryRecord
+from mindmem.core.reembed import Reembedded, Reembedding, Watch, estimate_reembedding, reembed
 from mindmem.core.retrieve import check_count
 from mindmem.core.services import Services, open_services
 from mindmem.core.settings import Settings
@@ -51,7 +52,7 @@ class Memory:
         settings: everything else; ``home`` and ``project_id`` override it.
         clock: source of the current time, for tests and replays.
         any_index: open although the index is damaged or holds vectors of another embedder, to build it anew with
-            ``rebuild_index``.
+            ``rebuild_index`` or ``reembed``.
         services: parts that are open already, instead of all the above.
 
     Raises:
@@ -430,12 +431,32 @@ class Memory:
         """Fold, compact, vacuum, sweep what has expired, and verify."""
         return maintain(self.services)
 
-    def rebuild_index(self, *, re_embed: bool = False) -> None:
-        """Build a new index beside the old one from the tables, then swap; searches go on meanwhile.
+    def rebuild_index(self) -> None:
+        """Build a new index beside the old one from the tables, then swap; searches go on meanwhile."""
+        rebuild_index(self.services)
 
-        ``re_embed`` computes all vectors again, after the embedder was changed; open with ``any_index`` for it.
+    def estimate_reembedding(self) -> Reembedding:
+        """Return how many texts ``reembed`` would embed now, and what that would cost; none is sent.
+
+        >>> memory.estimate_reembedding().texts
+        0
         """
-        rebuild_index(self.services, re_embed=re_embed)
+        return estimate_reembedding(self.services)
+
+    def reembed(self, *, watch: Watch | None = None) -> Reembedded:
+        """Embed everything anew after the embedder was changed; open with ``any_index`` for it.
+
+        What has a vector by this embedder already is not embedded again, so that a call that was cut off goes on where
+        it was. The old index answers until the new one is complete. ``watch`` is told of the progress.
+
+        Raises:
+            InvalidInput: there is no embedder.
+            ModelUnavailable, BudgetReached: the embedder is an endpoint that gives no more vectors; call again later.
+
+        >>> memory.reembed().texts
+        0
+        """
+        return reembed(self.services, watch)
 
     def status(self) -> Status:
         """Return counts, lag, watermarks and what is not available.

@@ -96,10 +96,9 @@ def maintain(session: Session, direct: bool) -> None:
 
 
 @click.command("rebuild-index", short_help="Build the search index anew.")
-@click.option("--re-embed", is_flag=True, help="Compute all vectors again, after the embedder was changed.")
 @_direct
 @with_session
-def rebuild_index(session: Session, re_embed: bool, direct: bool) -> None:
+def rebuild_index(session: Session, direct: bool) -> None:
     """Build the search index anew from tables and ledger, beside the old one, then swap; searches go on meanwhile.
 
     Runs as a Prefect flow unless --direct is given. JSON: {active, last_seq, indexed_seq}.
@@ -107,14 +106,14 @@ def rebuild_index(session: Session, re_embed: bool, direct: bool) -> None:
     settings = session.settings()
     if direct:
         with session.memory(any_index=True) as memory:
-            memory.rebuild_index(re_embed=re_embed)
+            memory.rebuild_index()
             status = memory.status()
         state = {"active": status.active, "last_seq": status.last_seq, "indexed_seq": status.indexed_seq}
     else:
         _prepare(session)
         from mindmem.flows.rebuild_index import rebuild_index as flow
 
-        built = asyncio.run(flow(home=settings.home, project_id=settings.project_id, re_embed=re_embed))
+        built = asyncio.run(flow(home=settings.home, project_id=settings.project_id))
         state = {"active": built.active, "last_seq": built.last_seq, "indexed_seq": built.indexed_seq}
     if session.as_json:
         emit(state)

@@ -20,7 +20,7 @@ async def rebuild_index(
     Args:
         home: folder of the store; left out: ``MINDMEM_HOME`` or ``~/.mindmem``.
         project_id: project named in the report; the index of the whole store is rebuilt.
-        re_embed: compute all vectors again, after the embedder was changed.
+        re_embed: first embed everything anew, after the embedder was changed.
     """
     with opened(home, project_id, any_index=True) as store:
         state = await rebuild_search_index(store, re_embed)

@@ -20,6 +20,9 @@ class IndexState:
 def rebuild_search_index(store: Store, re_embed: bool) -> IndexState:
     """Build the index anew from tables and tail, and swap it in."""
     memory = store.memory()
-    memory.rebuild_index(re_embed=re_embed)
+    if re_embed:
+        memory.reembed()
+    else:
+        memory.rebuild_index()
     status = memory.status()
     return IndexState(status.active, status.last_seq, status.indexed_seq)

@@ -21,7 +21,8 @@ from mindmem.core.embed.replies import read_embeddings
 from mindmem.core.errors import EmbedderMismatch, InvalidInput, ModelUnavailable
 from mindmem.core.language.words import clean
 from mindmem.core.ledger.port import Ledger
-from mindmem.core.llm.endpoint import OPENAI, Endpoint, Refused
+from mindmem.core.llm.connections import address, key
+from mindmem.core.llm.endpoint import Endpoint, Refused
 from mindmem.core.llm.retry import Fault, Patience, Place
 from mindmem.core.search.tokens import estimate_tokens
 from mindmem.core.settings import EmbedSettings, LlmSettings, Settings
@@ -178,17 +179,17 @@ def open_embedder(settings: Settings, ledger: Ledger, clock: Clock, *, anew: boo
 
     Raises:
         ModelUnavailable: the dimension was never seen, and the endpoint doesn't tell.
-        InvalidInput: the model doesn't shorten its vectors to the dimension in the settings.
+        InvalidInput: an address or a key that can't be meant, or money is limited and the model has no price.
     """
-    wanted, llm = settings.embed, settings.llm
-    endpoint = Endpoint(
-        Place(wanted.base_url or llm.base_url or OPENAI, wanted.model, "EMBED"),
-        wanted.api_key.get_secret_value() or llm.api_key.get_secret_value(),
-        llm,
-        project_id=settings.project_id,
-        calls=ledger,
-        clock=clock,
+    wanted = settings.embed
+    llm = settings.llm.model_copy(
+        update={
+            "base_url": wanted.base_url or settings.llm.base_url,
+            "api_key": wanted.api_key if wanted.api_key.get_secret_value() else settings.llm.api_key,
+        }
     )
+    place = Place(address(llm), wanted.model, "EMBED")
+    endpoint = Endpoint(place, key(llm), settings, calls=ledger, clock=clock)
     name = f"embedding_dimension:{wanted.model}"
     remembered = None if wanted.dimensions else ledger.get_meta(name)
     embedder = OpenAIEmbedder(endpoint, wanted, llm, dimension=int(remembered) if remembered else None)

@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from mindmem.core.errors import bounded
 from mindmem.core.llm.endpoint import BadReply
 
 __all__ = ["read_embeddings"]
@@ -33,7 +32,7 @@ def read_embeddings(body: bytes, count: int) -> tuple[Floats, int | None]:
     try:
         reply = json.loads(body)
     except ValueError as error:
-        raise BadReply(f"expected JSON, got {bounded(body[:40])}", passing=True) from error
+        raise BadReply(f"expected JSON, got {len(body)} bytes of another kind", passing=True) from error
     items = reply.get("data") if isinstance(reply, Mapping) else None
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
         raise BadReply("expected a list 'data' of embeddings, got none", passing=True)
@@ -52,7 +51,7 @@ def _in_order(items: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         return items
     by_index = {index: item for index, item in zip(given, items, strict=True) if type(index) is int}
     if by_index.keys() != set(range(len(items))):
-        raise BadReply(f"expected each index from 0 to {len(items) - 1} once, got {bounded(given)}", passing=False)
+        raise BadReply(f"expected each index from 0 to {len(items) - 1} once, got others", passing=False)
     return [by_index[index] for index in range(len(items))]
 
 

@@ -113,13 +113,22 @@ class Budget:
                 self._holds.remove(hold)
             hold.done.set_result(None)
 
+    def check(self, project_id: str, run_id: str) -> None:
+        """Let a call pass that is made in a thread: it neither waits for others nor holds anything, so that those in
+        flight at once may all overshoot a limit.
+
+        Raises:
+            BudgetReached: a limit is spent.
+        """
+        for limit in self._limits:
+            if run_id or not limit.run:
+                self._check(limit, project_id, run_id)
+
     def _admit(self, hold: _Hold, limits: list[_Limit]) -> list[_Hold]:
         """Let the call through, or return the calls in flight whose end must be awaited first."""
         with self._lock:
             for limit in limits:
-                spent = self._spent(limit, hold)
-                if spent >= limit.most:
-                    raise BudgetReached(self._reached(limit, hold, spent))
+                spent = self._check(limit, hold.project_id, hold.run_id)
                 others = [
                     other
                     for other in self._holds
@@ -130,20 +139,24 @@ class Budget:
             self._holds.append(hold)
         return []
 
-    def _spent(self, limit: _Limit, hold: _Hold) -> float:
+    def _check(self, limit: _Limit, project_id: str, run_id: str) -> float:
+        """Return what was spent, if that is less than the limit."""
         if limit.run:
-            spent = self._log.spent(hold.project_id, run_id=hold.run_id)
+            calls = self._log.spent(project_id, run_id=run_id)
         else:
-            spent = self._log.spent(hold.project_id, since=self._midnight())
-        return spent.cost if limit.money else spent.tokens
+            calls = self._log.spent(project_id, since=self._midnight())
+        spent = calls.cost if limit.money else calls.tokens
+        if spent >= limit.most:
+            raise BudgetReached(self._reached(limit, project_id, run_id, spent))
+        return spent
 
     def _midnight(self) -> datetime:
         """Return when the project's day began."""
         now = self._clock.now().astimezone(self._zone)
         return now.replace(hour=0, minute=0, second=0, microsecond=0, fold=0).astimezone(UTC)
 
-    def _reached(self, limit: _Limit, hold: _Hold, spent: float) -> str:
-        who = f"The run {hold.run_id!r}" if limit.run else f"The project {hold.project_id!r} today"
+    def _reached(self, limit: _Limit, project_id: str, run_id: str, spent: float) -> str:
+        who = f"The run {run_id!r}" if limit.run else f"The project {project_id!r} today"
         amount = f"{spent:.4f} of {limit.most:.4f}" if limit.money else f"{spent:,.0f} of {limit.most:,.0f} tokens"
         then = "the next run goes on" if limit.run else f"a run after midnight ({self._zone.key}) goes on"
         return (
@@ -159,7 +172,7 @@ def _check_prices(settings: Settings, limits: list[_Limit]) -> None:
     if settings.embedder == "openai":
         models.add(settings.embed.model)
     if settings.rerank.url:
-        models.add(settings.rerank.model)
+        models.add(settings.rerank.model or "reranker")
     unpriced = sorted(models - settings.llm.prices.keys())
     if unpriced:
         name = f"{_PREFIX}{limits[0].name.upper()}"

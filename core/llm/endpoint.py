@@ -4,29 +4,27 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from mindmem.core import ids
 from mindmem.core.clock import Clock, monotonic
 from mindmem.core.errors import ModelUnavailable, StoreBusy, StoreUnavailable
-from mindmem.core.llm.port import CallLog, account
+from mindmem.core.llm.budget import Budget, price_of
+from mindmem.core.llm.connections import address
+from mindmem.core.llm.port import Account, CallLog, account
 from mindmem.core.llm.retry import Fault, Patience, Place, refused, unanswered
 from mindmem.core.records.llm_call import CallOutcome, LlmCall, Purpose
 from mindmem.core.records.scope import Scope
-from mindmem.core.settings import LlmSettings
+from mindmem.core.settings import Settings
 
 if TYPE_CHECKING:
     from openai import OpenAI, RequestOptions
 
-__all__ = ["OPENAI", "BadReply", "Endpoint", "Refused"]
+__all__ = ["BadReply", "Endpoint", "Refused"]
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-_ORGANISATION: Final = ("OpenAI-Organization", "OpenAI-Project")
-OPENAI: Final = "https://api.openai.com/v1"
-"""The address that an empty ``base_url`` means."""
 
 
 class BadReply(Exception):
@@ -52,20 +50,25 @@ class Endpoint:
         self,
         place: Place,
         api_key: str,
-        settings: LlmSettings,
+        settings: Settings,
         *,
-        project_id: str,
         calls: CallLog,
         clock: Clock,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """``settings`` hold the prices and, where the address is theirs, headers, organisation and Azure's version. A
-        call that nobody is charged for goes to the project's account in ``calls``."""
+        """``settings.llm`` holds the prices, the budget and, where the address is its own, headers, organisation and
+        Azure's version. A call that nobody is charged for goes to the project's account in ``calls``.
+
+        Raises:
+            InvalidInput: money is limited, but a model has no price.
+        """
         self.place = place
         self._api_key = api_key
-        self._settings = settings
-        self._project_id = project_id
+        self._settings = settings.llm
+        self._own = place.base_url == address(settings.llm)
+        self._nobody = Account(Scope(project_id=settings.project_id))
         self._calls = calls
+        self._budget = Budget(settings, calls, clock)
         self._clock = clock
         self._sleep = sleep
         self._client: OpenAI | None = None
@@ -89,9 +92,12 @@ class Endpoint:
         ``timeout`` is in seconds, for one try.
 
         Raises:
+            BudgetReached: a limit is spent; nothing was sent.
             Refused: the endpoint doesn't take this request.
             ModelUnavailable: no usable reply.
         """
+        payer = account() or self._nobody
+        self._budget.check(payer.scope.project_id, payer.run_id)
         began = monotonic()
         failed = 0
         waited = 0.0
@@ -99,13 +105,13 @@ class Endpoint:
             given = self._attempt(path, body, sent, read, timeout)
             if not isinstance(given, Fault):
                 value, counted = given
-                self._record(purpose, "ok", tokens if counted is None else counted, began, failed)
+                self._record(payer, purpose, "ok", tokens if counted is None else counted, began, failed)
                 return value
             failed += 1
             wait = patience.wait(given, failed, max(waited, monotonic() - began), random.random)
             if wait is None:
                 outcome: CallOutcome = "failed" if given.transient or given.status is None else "refused"
-                self._record(purpose, outcome, 0, began, failed - 1, given.why)
+                self._record(payer, purpose, outcome, 0, began, failed - 1, _kind(given))
                 if outcome == "refused":
                     raise Refused(given)
                 times = f" Given up after {failed} tries." if failed > 1 else ""
@@ -132,8 +138,7 @@ class Endpoint:
         import httpx2
         from openai import APIConnectionError, APIStatusError, omit
 
-        hidden = [*([] if self._api_key else ["Authorization"]), *([] if self._own else _ORGANISATION)]
-        options: RequestOptions = {"timeout": timeout, "headers": dict.fromkeys(hidden, omit)}
+        options: RequestOptions = {"timeout": timeout, "headers": dict.fromkeys(self._hidden(), omit)}
         try:
             reply = self._opened().post(path, cast_to=httpx2.Response, body=body, options=options)
             return read(reply.content)
@@ -152,48 +157,49 @@ class Endpoint:
         except BadReply as error:
             return Fault(f"{self.place} gave no usable reply: {error}.", error.passing)
 
-    @property
-    def _own(self) -> bool:
-        """Whether the address is the settings' own, so that what they say of it holds here."""
-        return self.place.base_url == (self._settings.base_url or OPENAI)
-
     def _opened(self) -> "OpenAI":
         with self._lock:
             if self._client is None:
                 self._client = self._open()
             return self._client
 
+    def _hidden(self) -> Iterator[str]:
+        """Return the headers that the package would send although nobody gave them for this address."""
+        given = {name.lower() for name in self._settings.headers} if self._own else set()
+        signing = () if self._api_key else ("Authorization", "api-key")
+        foreign = () if self._own else ("OpenAI-Organization", "OpenAI-Project")
+        return (name for name in (*signing, *foreign) if name.lower() not in given)
+
     def _open(self) -> "OpenAI":
-        from openai import AzureOpenAI, OpenAI
+        import openai
 
         settings = self._settings
-        headers = settings.headers if self._own else {}
+        key = self._api_key or "none"  # it insists on one
         if settings.api == "azure" and self._own:
-            return AzureOpenAI(
-                azure_endpoint=self.place.base_url,
-                api_key=self._api_key,
+            return openai.AzureOpenAI(
+                azure_endpoint=self.place.base_url.removesuffix("/openai"),
+                api_key=key,
                 api_version=settings.api_version,
-                default_headers=headers,
+                default_headers=settings.headers,
                 max_retries=0,
             )
-        return OpenAI(
+        return openai.OpenAI(
             base_url=self.place.base_url,
-            api_key=self._api_key or "none",
+            api_key=key,
             organization=settings.organization or None,
             project=settings.project or None,
-            default_headers=headers,
+            default_headers=settings.headers if self._own else {},
             max_retries=0,
         )
 
     def _record(
-        self, purpose: Purpose, outcome: CallOutcome, tokens: int, began: float, retries: int, error: str = ""
-    ) -> None:
-        payer = account()
-        price = self._settings.prices.get(self.place.model)
+        self, payer: Account, purpose: Purpose, outcome: CallOutcome, tokens: int, began: float, retries: int,
+        error: str = "",
+    ) -> None:  # fmt: skip
         call = LlmCall(
             call_id=ids.random_id("call"),
-            scope=payer.scope if payer else Scope(project_id=self._project_id),
-            run_id=payer.run_id if payer else "",
+            scope=payer.scope,
+            run_id=payer.run_id,
             purpose=purpose,
             prompt="",
             version="",
@@ -201,7 +207,7 @@ class Endpoint:
             model=self.place.model,
             input_tokens=tokens,
             output_tokens=0,
-            cost=None if price is None else price.input * tokens / 1e6,
+            cost=price_of(self._settings, self.place.model, tokens, 0),
             latency_ms=(monotonic() - began) * 1000,
             retries=retries,
             cached=False,
@@ -213,3 +219,9 @@ class Endpoint:
             self._calls.record_call(call)
         except (StoreBusy, StoreUnavailable) as unwritten:  # a store that can't be written can still be searched
             log.warning("a call of %s is not on record: %s", self.place, unwritten)
+
+
+def _kind(fault: Fault) -> str:
+    """Return which kind of failure it was, for the record, which holds nobody's words."""
+    what = f"status {fault.status}" if fault.status else "no usable answer"
+    return f"{what} ({'transient' if fault.transient else 'terminal'})"

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from mindmem.core.clock import Clock
-from mindmem.core.errors import bounded
 from mindmem.core.llm.endpoint import BadReply, Endpoint
 from mindmem.core.llm.port import CallLog
 from mindmem.core.llm.retry import Patience, Place
@@ -60,14 +59,8 @@ class EndpointReranker(Reranker):
 def open_reranker(settings: Settings, calls: CallLog, clock: Clock) -> EndpointReranker:
     """Return the reranker that the settings name; it is asked at the first search."""
     wanted = settings.rerank
-    endpoint = Endpoint(
-        Place(wanted.url, wanted.model or "reranker", "RERANK"),
-        wanted.api_key.get_secret_value(),
-        settings.llm,
-        project_id=settings.project_id,
-        calls=calls,
-        clock=clock,
-    )
+    place = Place(wanted.url, wanted.model or "reranker", "RERANK")
+    endpoint = Endpoint(place, wanted.api_key.get_secret_value().strip(), settings, calls=calls, clock=clock)
     return EndpointReranker(endpoint, wanted)
 
 
@@ -83,7 +76,7 @@ def read_scores(body: bytes, count: int) -> tuple[list[float], int | None]:
     try:
         reply = json.loads(body)
     except ValueError as error:
-        raise BadReply(f"expected JSON, got {bounded(body[:40])}", passing=True) from error
+        raise BadReply(f"expected JSON, got {len(body)} bytes of another kind", passing=True) from error
     found = reply.get("results", reply.get("data")) if isinstance(reply, Mapping) else None
     if not isinstance(found, list):
         raise BadReply("expected a list 'results' or 'data' of scores, got none", passing=True)

@@ -47,6 +47,8 @@ log = logging.getLogger(__name__)
 _PASSING: Final = frozenset({408, 409, 425, 429})
 _UNPAID: Final = ("insufficient_quota", "insufficient balance", "billing_hard_limit", "billing_not_active")
 _TOO_LONG: Final = ("context_length", "context length", "context size", "context window", "prompt is too long")
+_ELSEWHERE: Final = {("EMBED", "TIMEOUT"): ("LLM", "TIMEOUT"), ("RERANK", "BASE_URL"): ("RERANK", "URL")}
+"""Settings that another part holds, or that have another name."""
 _FILTERED: Final = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
 _OVERLAP: Final = 12
 """Characters in a row that an endpoint's words may share with the request before they count as repeating it."""
@@ -81,7 +83,8 @@ class Place:
 
     def setting(self, name: str) -> str:
         """Return the variable that holds a setting of this part."""
-        return f"MINDMEM_{self.part}__{name}"
+        part, named = _ELSEWHERE.get((self.part, name), (self.part, name))
+        return f"MINDMEM_{part}__{named}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -331,6 +331,7 @@ def test_a_queued_add_that_can_never_work_is_set_aside_with_its_words(memory: Me
     assert kept == {}
     assert "I play the cello." in item.raw
     assert "not a dialogue" in item.reason
+    assert reply.raw == "???"
     assert memory.status().pending == 0
 
 
@@ -397,10 +398,10 @@ def test_a_lost_index_is_built_anew_from_the_tables(memory: Memory, home: Path) 
 def test_another_embedder_is_refused_until_everything_is_embedded_again(memory: Memory, home: Path) -> None:
     memory.add("I play the cello.", user_id="ann")
     memory.close()
-    with pytest.raises(EmbedderMismatch, match="rebuild-index --re-embed"):
+    with pytest.raises(EmbedderMismatch, match="mindmem reembed"):
         open_store(home, version="2")
     replacing = open_store(home, version="2", any_index=True)
-    replacing.rebuild_index(re_embed=True)
+    replacing.reembed()
     replacing.close()
     again = open_store(home, version="2")
     [hit] = again.search("cello", user_id="ann").hits

@@ -101,7 +101,7 @@ class EmbeddedIndex:
             held = str(self._embedder) if self._embedder else "none (lexical only)"
             raise EmbedderMismatch(
                 f"The index holds vectors of {held}, but the embedder is {embedder}; "
-                "embed again with: mindmem rebuild-index --re-embed"
+                "embed again with: mindmem reembed"
             )
         self._embedder = embedder
 

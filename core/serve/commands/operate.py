@@ -1,4 +1,4 @@
-"""Commands that look after a store: status and doctor."""
+"""Commands that look after a store: status, doctor, reembed."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from mindmem.core.errors import CorruptStore
-from mindmem.core.serve.console import Session, console, emit, plain, with_session
+from mindmem.core.serve.console import Session, console, emit, plain, watching, with_session
 
 if TYPE_CHECKING:
+    from mindmem.core.reembed import Reembedding
     from mindmem.core.tables.verify import Finding
 
-__all__ = ["doctor", "status"]
+__all__ = ["doctor", "reembed", "status"]
 
 
 @click.command(short_help="Show counts, lag, embedder and sizes.")
@@ -46,10 +47,9 @@ def status(session: Session) -> None:
 
 @click.command(short_help="Check that ledger, tables and index agree.")
 @click.option("--repair", is_flag=True, help="Fold, rebuild the index, and check again.")
-@click.option("--re-embed", is_flag=True, help="With --repair: compute all vectors again (after a change of embedder).")
 @click.option("--rebuild-ledger", is_flag=True, help="First make a lost or outdated ledger anew from the tables.")
 @with_session
-def doctor(session: Session, repair: bool, re_embed: bool, rebuild_ledger: bool) -> None:
+def doctor(session: Session, repair: bool, rebuild_ledger: bool) -> None:
     """Check that ledger, tables and index agree, and say what does not. Exits with 1 while something is wrong.
 
     The ledger is the truth: --repair brings the tables up to it and builds the index anew beside the old one. When the
@@ -61,7 +61,7 @@ def doctor(session: Session, repair: bool, re_embed: bool, rebuild_ledger: bool)
         from mindmem.core import recover
 
         recovered = recover.rebuild_ledger(session.settings())
-    with session.memory(any_index=repair or re_embed) as memory:
+    with session.memory(any_index=repair) as memory:
         damage = memory.services.projector.index.damage
         try:
             findings = memory.verify()
@@ -69,9 +69,9 @@ def doctor(session: Session, repair: bool, re_embed: bool, rebuild_ledger: bool)
             if not repair:
                 raise
             findings, damage = (), str(error)
-        repaired = repair and bool(findings or re_embed or damage)
+        repaired = repair and bool(findings or damage)
         if repaired:
-            memory.rebuild_index(re_embed=re_embed)  # which folds first
+            memory.rebuild_index()  # which folds first
             findings = memory.verify()
     if session.as_json:
         emit({"ok": not findings, "repaired": repaired, "findings": findings, "ledger": recovered})
@@ -83,6 +83,43 @@ def doctor(session: Session, repair: bool, re_embed: bool, rebuild_ledger: bool)
         _report(findings, repaired=repaired)
     if findings:
         click.get_current_context().exit(1)
+
+
+@click.command(short_help="Embed everything anew after a change of embedder.")
+@click.option("--dry-run", is_flag=True, help="Only say how much there is to embed, and what it would cost.")
+@with_session
+def reembed(session: Session, dry_run: bool) -> None:
+    """Embed everything anew after the embedder or its model was changed, then swap the index.
+
+    The old index answers until the new one is complete. What was embedded stays: after an interruption or at a limit of
+    the budget, the same command does the rest, and nothing is paid twice. JSON: {embedder, memories, texts,
+    generation}; with --dry-run {embedder, held, memories, texts, tokens, cost}, cost being null without a price.
+    """
+    with session.memory(any_index=True) as memory:
+        if dry_run:
+            ahead = memory.estimate_reembedding()
+            if session.as_json:
+                emit(ahead)
+            else:
+                console().print(_ahead(ahead), soft_wrap=True)
+            return
+        with watching() as watch:
+            done = memory.reembed(watch=watch)
+    if session.as_json:
+        emit(done)
+    else:
+        held = f"the index holds {done.memories:,} memories and vectors of {done.embedder}."
+        console().print(f"Embedded {done.texts:,} texts; {held}", soft_wrap=True)
+
+
+def _ahead(ahead: "Reembedding") -> str:
+    held = f"The index holds vectors of {ahead.held}" if ahead.held else "The index holds no vectors"
+    cost = "a cost unknown (no price in MINDMEM_LLM__PRICES)" if ahead.cost is None else f"a cost of {ahead.cost:,.4f}"
+    return (
+        f"{held}; the embedder is {ahead.embedder}.\n"
+        f"To be embedded are {ahead.texts:,} texts of {ahead.memories:,} memories: "
+        f"about {ahead.tokens:,} tokens, {cost}."
+    )
 
 
 def _report(findings: "Sequence[Finding]", *, repaired: bool) -> None:

@@ -139,7 +139,7 @@ def test_another_embedder_is_refused_once_there_are_documents(index: EmbeddedInd
     index.expect(None)
     index.expect(IDENTITY)
     index.apply([make("one")], watermark=1)
-    with pytest.raises(EmbedderMismatch, match="rebuild-index --re-embed"):
+    with pytest.raises(EmbedderMismatch, match="mindmem reembed"):
         index.expect(other)
     assert index.embedder == IDENTITY
 

@@ -98,7 +98,7 @@ def test_the_wrong_embedder_is_refused_at_opening_and_none_is_not(ledger: SqlLed
     first = project()
     commit(ledger, memory("Ann keeps bees", name="bees"))
     first.catch_up(None)
-    with pytest.raises(EmbedderMismatch, match="rebuild-index --re-embed"):
+    with pytest.raises(EmbedderMismatch, match="mindmem reembed"):
         project(EmbedderIdentity("another", "1", 16))
     assert _found(project(None), "bees") == ["mem_bees"]
 
