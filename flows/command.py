@@ -37,11 +37,11 @@ def ingest(session: Session, path: Path | None, user_id: str | None, no_queue: b
 
     A line is a message with the ids of its owner, or {"user_id": ..., "messages": [...]}. What was taken before adds
     nothing; lines that can't be read go to quarantine with their reason. Exits with 1 when something failed and stays
-    pending; the same command then does the rest.
+    pending; the same command then does the rest. A budget that is spent is no failure: the next run goes on.
 
     Runs as a Prefect flow (on the server of PREFECT_API_URL, else on an API of its own) unless --direct is given.
     JSON: {messages, batches, repeated, queued, counts, files, set_aside, set_aside_total, failures, pending,
-    change_ids}.
+    stopped, change_ids}.
     """
     settings = session.settings()
     source = path.absolute() if path else None
@@ -57,7 +57,7 @@ def ingest(session: Session, path: Path | None, user_id: str | None, no_queue: b
         _show(summary)
         if not direct:
             console().print(f"See the runs: PREFECT_HOME={settings.home / 'prefect'} prefect server start")
-    if summary.unfinished:
+    if summary.failed:
         click.get_current_context().exit(1)
 
 

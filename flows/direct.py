@@ -39,6 +39,8 @@ def ingest_directly(
         log = InboxLog(ledger, source)
         found = find_files(inbox) if path is not None or inbox.is_dir() else []
         for file in found:
+            if tally.stopped:
+                break
             if not isinstance(file, InboxFile):
                 tally.failed(Failure(file.name, "the file", file.reason))
             elif log.finished(file):
@@ -62,6 +64,9 @@ def _take(memory: Memory, reading: Reading, tally: Tally, progress: Progress, ru
             complete = complete and not failures
             messages += delivered.messages
             set_aside += len(delivered.set_aside)
+            if delivered.stopped:
+                complete = False
+                break
             progress.update(shown, completed=chunk.end)
     except Exception as error:  # whatever a file does to its reader, the other files go on
         tally.failed(Failure(file.name, "the file", without_content(error)))
@@ -81,8 +86,11 @@ def _deliver(memory: Memory, chunk: Chunk, run_id: str) -> tuple[Delivered, tupl
 def _work_off_queue(memory: Memory, tally: Tally, run_id: str) -> int:
     ledger, project = memory.services.ledger, memory.services.settings.project_id
     try:
-        while ledger.pending(project) and (work := work_off(memory, _QUEUE_CHUNK, run_id=run_id)).adds:
+        while ledger.pending(project) and not tally.stopped:
+            work = work_off(memory, _QUEUE_CHUNK, run_id=run_id)
             tally.queue(work)
+            if not work.adds:
+                break
     except MindMemError as error:
         tally.failed(Failure("queue", "queued adds", without_content(error)))
     return ledger.pending(project)

@@ -51,7 +51,7 @@ async def ingest(
     user_id: str | None = None,
     with_queue: bool = True,
     stale_after_minutes: Annotated[int, Field(ge=1)] = 60,
-) -> IngestSummary | State[None]:
+) -> IngestSummary | State[None] | State[IngestSummary]:
     """Take in files and queued adds; whatever was taken before adds nothing.
 
     Args:
@@ -61,6 +61,8 @@ async def ingest(
         user_id: owner of the lines that name no user.
         with_queue: also work off the queued adds.
         stale_after_minutes: a scheduled run that starts later than that is skipped; the next one does its work.
+
+    A run whose budget is spent ends Completed under the name BudgetReached; the rest stays pending for the next one.
 
     Raises:
         Unfinished: something failed and stays pending; everything else was done. Run it again.
@@ -77,8 +79,10 @@ async def ingest(
         summary = tally.summary(pending=pending)
         await publish_ingest(summary)
         await fold_into_tables(store)
-    if summary.unfinished:
+    if summary.failed:
         raise Unfinished(summary)
+    if summary.stopped:
+        return Completed(name="BudgetReached", message=headline(summary), data=summary)
     return summary
 
 
@@ -89,6 +93,8 @@ async def _take_files(store: Store, inbox: Path, user_id: str | None, tally: Tal
     files = await find_files(inbox)
     progress = await Progress.start([file.size for file in files if isinstance(file, InboxFile)])
     for file in files:
+        if tally.stopped:
+            break
         if not isinstance(file, InboxFile):
             tally.failed(Failure(file.name, "the file", file.reason))
         elif log.finished(file):
@@ -104,7 +110,7 @@ async def _take_file(store: Store, reading: Reading, tally: Tally, progress: Pro
     file = reading.file
     complete, messages, set_aside = True, 0, 0
     chunks = reading.chunks()
-    while True:
+    while not tally.stopped:
         try:
             chunk = await asyncio.to_thread(_next, chunks)
         except Exception as error:  # whatever a file does to its reader, the other files go on
@@ -126,6 +132,7 @@ async def _take_file(store: Store, reading: Reading, tally: Tally, progress: Pro
         reading.keep(outcome)
         messages += outcome.messages
         set_aside += len(outcome.set_aside)
+        complete = complete and not outcome.stopped
         await progress.reached(file, chunk)
     await asyncio.to_thread(reading.close, complete=complete)
     tally.file(file, "taken" if complete else "pending", messages=messages, set_aside=set_aside)
@@ -138,13 +145,13 @@ def _next(chunks: Iterator[Chunk]) -> Chunk | None:
 
 async def _work_off_queue(store: Store, tally: Tally) -> int:
     ledger = store.memory().services.ledger
-    while ledger.pending(store.project_id):
+    while ledger.pending(store.project_id) and not tally.stopped:
         try:
             work = await work_off_queue(store, QUEUE_CHUNK)
         except MindMemError as error:
             tally.failed(Failure("queue", "queued adds", str(error)))
             break
+        tally.queue(work)
         if not work.adds:
             break
-        tally.queue(work)
     return ledger.pending(store.project_id)

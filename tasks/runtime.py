@@ -17,6 +17,7 @@ from prefect.client.schemas.objects import State, TaskRun
 from prefect.context import FlowRunContext
 from prefect.tasks import exponential_backoff
 
+from mindmem.core.cancel import cancellable
 from mindmem.core.clock import SystemClock
 from mindmem.core.errors import (
     CorruptStore,
@@ -28,6 +29,7 @@ from mindmem.core.errors import (
     StoreUnavailable,
 )
 from mindmem.core.ingest.inbox.deliver import Undelivered, without_content
+from mindmem.core.llm.retry import tries
 from mindmem.core.memory import Memory
 from mindmem.core.settings import Settings
 
@@ -37,6 +39,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 _SPEAKABLE: Final = (Undelivered, StoreBusy, StoreUnavailable, CorruptStore, EmbedderMismatch, LeaseTaken)
 """Errors whose message is about the store, never about what somebody said."""
+_TRIES: Final = 2
+"""Tries of a call of a model within a task, which may itself run four times."""
 
 
 class StepFailed(MindMemError):
@@ -142,7 +146,14 @@ def step(
     def decorate(work: Callable[P, R]) -> Task[P, Coroutine[Any, Any, R]]:
         @functools.wraps(work)
         async def run(*args: P.args, **kwargs: P.kwargs) -> R:
-            return await asyncio.to_thread(_without_content(work), *args, **kwargs)
+            stop = threading.Event()
+            # The task repeats what may pass: a call that did so as well would multiply the tries.
+            with tries(_TRIES), cancellable(stop):
+                try:
+                    return await asyncio.to_thread(_without_content(work), *args, **kwargs)
+                finally:
+                    # A thread goes on when its task is cancelled, and would go on paying for answers.
+                    stop.set()
 
         made: Task[P, Coroutine[Any, Any, R]] = task(
             name=name,

@@ -16,7 +16,8 @@ def headline(summary: IngestSummary) -> str:
         parts.append(f"{summary.set_aside_total} lines set aside")
     if summary.unfinished:
         parts.append(f"{summary.unfinished} stay pending; run it again")
-    return ", ".join(parts) + "."
+    said = ", ".join(parts) + "."
+    return f"{said} It stopped before its end: {summary.stopped} The next run goes on." if summary.stopped else said
 
 
 def summary_markdown(summary: IngestSummary) -> str:

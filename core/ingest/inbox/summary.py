@@ -25,7 +25,10 @@ class FileSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestSummary:
-    """One run of ingest. ``pending`` counts queued adds that still wait; ``failures`` name batches that do."""
+    """One run of ingest. ``pending`` counts queued adds that still wait; ``failures`` name batches that do.
+
+    ``stopped`` says why the run ended before its work did, though nothing failed: the budget is spent.
+    """
 
     files: tuple[FileSummary, ...] = ()
     messages: int = 0
@@ -39,11 +42,17 @@ class IngestSummary:
     change_ids: tuple[str, ...] = ()
     pending: int = 0
     skipped_as_stale: bool = False
+    stopped: str = ""
 
     @property
     def unfinished(self) -> int:
         """Return how many batches, files and queued adds stay for the next run."""
         return len(self.failures) + self.pending
+
+    @property
+    def failed(self) -> bool:
+        """Return whether something stays pending that should not: a spent budget is no failure."""
+        return bool(self.failures) or (self.pending > 0 and not self.stopped)
 
 
 class Tally:
@@ -52,6 +61,7 @@ class Tally:
     LISTED = 1_000
 
     def __init__(self) -> None:
+        self.stopped = ""
         self.messages = self.batches = self.repeated = self.queued = self.set_aside_total = 0
         self._counts: Counter[str] = Counter()
         self._files: list[FileSummary] = []
@@ -76,6 +86,7 @@ class Tally:
         self.repeated += delivered.repeated
         self._counts.update(delivered.counts)
         self._aside(delivered.set_aside)
+        self.stopped = self.stopped or delivered.stopped
         self._change_ids.extend(delivered.change_ids[: self.LISTED - len(self._change_ids)])
 
     def failed(self, *failures: Failure) -> None:
@@ -85,6 +96,7 @@ class Tally:
     def queue(self, work: QueueWork) -> None:
         """Count queued adds that were worked off."""
         self.queued += work.adds
+        self.stopped = self.stopped or work.stopped
         self._counts.update(work.counts)
         self._aside(tuple(SetAside("queue", 0, "the queued add can't be done.", item) for item in work.quarantined))
         self._change_ids.extend(work.change_ids[: self.LISTED - len(self._change_ids)])
@@ -107,4 +119,5 @@ class Tally:
             failures=tuple(self._failures),
             change_ids=tuple(self._change_ids),
             pending=pending,
+            stopped=self.stopped,
         )
