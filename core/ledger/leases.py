@@ -1,4 +1,9 @@
-"""Leases: who may do what alone, until when by the database's clock, and the token that commits prove it with."""
+"""Leases: who may do what alone, until when by the database's clock, and the token that commits prove it with.
+
+The lease of a process that has ended is free at once for others on its machine; elsewhere it runs out.
+"""
+
+from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, select, update
 
@@ -6,9 +11,13 @@ from mindmem.core.errors import InvalidInput, LeaseLost, LeaseTaken
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.engine import Store
 from mindmem.core.ledger.port import Fence, Lease
+from mindmem.core.ledger.processes import has_ended, mark
 from mindmem.core.ledger.statements import upsert
 
 __all__ = ["Leases", "check_fence", "span"]
+
+_BY: Final = " of process "
+"""What stands between a holder's name and the mark of its process."""
 
 
 def span(seconds: float, *, field: str) -> int:
@@ -53,30 +62,40 @@ class Leases:
     _store: Store
 
     def acquire(self, name: str, owner: str, seconds: float) -> Lease:
-        """Take a free or expired lease; its token is greater than every holder's before.
+        """Take a lease that is free, expired, or held by a process of this machine that has ended; its token is greater
+        than every holder's before.
 
         Raises:
             LeaseTaken: it is held, by whomever: a lease is not reentrant.
         """
         table = schema.leases
         length = span(seconds, field="seconds")
+        take = (
+            update(table)
+            .where(table.c.name == name)
+            .values(
+                owner=f"{owner}{_BY}{mark()}",
+                token=table.c.token + 1,
+                expires_at=schema.database_now() + length,
+            )
+            .returning(table.c.token, table.c.expires_at)
+        )
         with self._store.write() as connection:
             connection.execute(
                 upsert(connection.dialect.name, table)
                 .values(name=name, owner=owner, token=0, expires_at=0)
                 .on_conflict_do_nothing()
             )
-            taken = connection.execute(
-                update(table)
-                .where(table.c.name == name, table.c.expires_at <= schema.database_now())
-                .values(owner=owner, token=table.c.token + 1, expires_at=schema.database_now() + length)
-                .returning(table.c.token, table.c.expires_at)
-            ).first()
+            taken = connection.execute(take.where(table.c.expires_at <= schema.database_now())).first()
+            if taken is None:
+                holder = connection.execute(select(table).where(table.c.name == name)).one()
+                held_by, _, process = holder.owner.partition(_BY)
+                if has_ended(process):
+                    taken = connection.execute(take.where(table.c.token == holder.token)).first()
             if taken is not None:
                 return Lease(name, owner, taken.token, schema.instant(taken.expires_at))
-            holder = connection.execute(select(table).where(table.c.name == name)).one()
         raise LeaseTaken(
-            f"The lease {name!r} is held by {holder.owner!r} until {schema.instant(holder.expires_at).isoformat()}: "
+            f"The lease {name!r} is held by {held_by!r} until {schema.instant(holder.expires_at).isoformat()}: "
             "wait until it is released or runs out."
         )
 

@@ -80,7 +80,7 @@ def fold(
     larger of these and the largest change.
 
     Raises:
-        LeaseTaken: another fold or maintenance runs.
+        LeaseTaken: another fold or maintenance runs, or was killed on another machine and its lease hasn't run out.
         LeaseLost: this fold took longer than its lease; the next one completes it.
         StoreUnavailable: the tables can't be written; nothing is lost, the log keeps the rows.
         CorruptStore: the ledger is older than its tables.

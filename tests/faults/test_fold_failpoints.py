@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from support.changes import revise, say
-from support.folding import fold_in_child, release_lease
+from support.folding import fold_in_child
 
 from mindmem.core.failpoints import FAILPOINTS
 from mindmem.core.ledger.sql import open_ledger
@@ -44,9 +44,8 @@ def rows(home: Path) -> dict[str, pl.DataFrame]:
 
 
 def complete(home: Path) -> None:
-    """Fold as the next run does when the killed one's lease has run out."""
+    """Fold as the next run does."""
     with open_ledger(f"sqlite:///{home}/ledger.db") as ledger:
-        release_lease(ledger)
         fold(ledger, DeltaTables(home / "tables"), owner="test")
 
 
@@ -87,8 +86,6 @@ def test_a_fold_killed_again_and_again_gets_there(
     shutil.copytree(prepared, home)
     for point in ("fold.all_appended", "fold.appended", "fold.synced", "fold.pinned"):
         assert fold_in_child(home, point, 1) == -9
-        with open_ledger(f"sqlite:///{home}/ledger.db") as ledger:
-            release_lease(ledger)
     complete(home)
     for name, frame in rows(home).items():
         assert_frame_equal(frame, expected[name])

@@ -6,18 +6,14 @@ The children are forked from a server that has this module loaded and no thread 
 import multiprocessing
 import os
 import signal
-from datetime import UTC, datetime
 from pathlib import Path
 
 from mindmem.core.failpoints import arm
-from mindmem.core.ledger.port import Lease, Ledger
 from mindmem.core.ledger.sql import open_ledger
 from mindmem.core.tables.delta import DeltaTables
-from mindmem.core.tables.fold import FOLD_LEASE, fold
+from mindmem.core.tables.fold import fold
 
-__all__ = ["fold_in_child", "release_lease"]
-
-_OWNER = "killed child"
+__all__ = ["fold_in_child"]
 
 
 def fold_in_child(home: Path, die_at: str, times: int) -> int:
@@ -32,12 +28,6 @@ def fold_in_child(home: Path, die_at: str, times: int) -> int:
     return child.exitcode
 
 
-def release_lease(ledger: Ledger) -> None:
-    """Let go of the lease that a killed child still holds, in place of waiting until it runs out."""
-    for token in range(1, 20):
-        ledger.release(Lease(FOLD_LEASE, _OWNER, token, datetime.max.replace(tzinfo=UTC)))
-
-
 def _fold(home: str, die_at: str, times: int) -> None:
     left = [times]
 
@@ -48,4 +38,4 @@ def _fold(home: str, die_at: str, times: int) -> None:
 
     arm(hook)
     with open_ledger(f"sqlite:///{home}/ledger.db") as ledger:
-        fold(ledger, DeltaTables(f"{home}/tables"), owner=_OWNER, max_rows=25)
+        fold(ledger, DeltaTables(f"{home}/tables"), owner="killed child", max_rows=25)

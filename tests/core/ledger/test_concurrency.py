@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 
 import psycopg
 import pytest
@@ -145,15 +146,18 @@ def test_a_commit_that_the_server_sacrifices_to_end_a_deadlock_is_tried_again(
     assert ledger.scope_state(ANN.partition).active == 2
 
 
-def take(ledger: SqlLedger, number: int) -> bool:
-    try:
-        ledger.acquire("fold", f"process {number}", 60)
-    except LeaseTaken:
-        return False
-    return True
-
-
 def test_of_eight_that_want_a_lease_one_gets_it(ledger_url: str) -> None:
+    all_tried = get_context("fork").Barrier(PROCESSES)
+
+    def take(ledger: SqlLedger, number: int) -> bool:
+        try:
+            ledger.acquire("fold", f"process {number}", 60)
+        except LeaseTaken:
+            return False
+        finally:
+            all_tried.wait(30)  # the lease of a process that has ended is free
+        return True
+
     assert sorted(everybody(take, ledger_url)) == [False] * 7 + [True]
 
 
