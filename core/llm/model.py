@@ -210,7 +210,7 @@ class LlmModel:
                 return _judged(heard, await self._record(asking, "salvaged", error=reading.trouble)), None
             await self._record(asking, "unreadable", error=reading.trouble)
             why = f"The reply of {asking.model!r} can't be read. {reading.problem}"
-            return Failed(why, False, heard.text), None
+            return Failed(why, False, heard.text, _is_cut(heard)), None
 
     async def _mended(self, asking: _Asking[R], first: _Heard[R]) -> _Heard[R]:
         """Ask once more with what was wrong; return the better of both replies."""
@@ -309,7 +309,11 @@ def _judged(heard: _Heard[R], call: LlmCall) -> Judged[Reply[R]]:
     value = heard.reading.value
     assert value is not None, "only what was read is judged"
     rejected: tuple[Rejected, ...] = heard.reading.rejected
-    return Judged(Reply(value, heard.text, rejected, call))
+    return Judged(Reply(value, heard.text, rejected, call, _is_cut(heard)))
+
+
+def _is_cut(heard: _Heard[R]) -> bool:
+    return heard.broke_off or heard.reading.trouble == "broken_off"
 
 
 def _quoted(text: str) -> str:
