@@ -76,7 +76,6 @@ def _read(text: str, place: int) -> tuple[Found | None, int]:
     try:
         return Found(reader.value(), place, reader.place), reader.place
     except _BrokenOff as broken:
-        assert broken.kept is not None, "it began with a bracket"
         return Found(broken.kept, place, len(text), text[broken.place :]), len(text)
     except _TooDeep:
         return None, reader.place  # not from the next bracket on: that would take long

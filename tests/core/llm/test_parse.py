@@ -53,8 +53,8 @@ def test_a_forgivable_form_is_read(text: str, expected: object) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "no JSON here", "{", "{a: 1}", '{"a" 1}', '{"a": 1 "b": 2}', "{'a': 'don't'}", '{"a": he said}', '{"a": 01}',
-        '{"a": +1}', '{"a": 1,, "b": 2}', "{,}", '{"a": undefined}', '<think>{"a": 1}', '{"a": "x" y}',
+        "", "no JSON here", "{", "{a: 1}", '{"a" 1}', '{"a": 1 "b": 2}', "{'a': 'don't'}", '{"a": he said}',
+        '{"a": 01}', '{"a": +1}', '{"a": 1,, "b": 2}', "{,}", '{"a": undefined}', '<think>{"a": 1}', '{"a": "x" y}',
     ],
 )  # fmt: skip
 def test_what_would_have_to_be_guessed_is_not_read(text: str) -> None:
