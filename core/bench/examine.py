@@ -12,14 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from mindmem.core import ids
 from mindmem.core.bench.answering import Reader, Tally, Watch, ask_all, cost_of, is_done
 from mindmem.core.bench.journal import Journal, Row
+from mindmem.core.bench.plan import Plan
 from mindmem.core.bench.results import versions
 from mindmem.core.clock import monotonic
-from mindmem.core.errors import BudgetReached, InvalidInput, StoreUnavailable
+from mindmem.core.errors import BudgetReached, StoreUnavailable
+from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.llm.port import charged_to
 from mindmem.core.records import Scope
 from mindmem.core.settings import Settings, StoreSettings
@@ -29,9 +31,7 @@ if TYPE_CHECKING:
     from mindmem.core.reason.port import Reasoner
     from mindmem.core.services import Services
 
-__all__ = ["Case", "Examination", "Plan", "examine"]
-
-Family = Literal["rules", "llm"]
+__all__ = ["Case", "Examination", "examine"]
 
 
 class Asked(Protocol):
@@ -44,68 +44,6 @@ class Asked(Protocol):
 
 
 Q = TypeVar("Q", bound=Asked)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """How questions are asked: who reads, whether a model judges (the rules never do: their word would say no more than
-    F1), from how many memories, and at most how many questions."""
-
-    reader: Family
-    judge: bool
-    answer_model: str
-    judge_model: str
-    top_k: int
-    limit: int | None = None
-    seed: int = 7
-    resume: bool = False
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.top_k <= 100:
-            raise InvalidInput(f"--top-k expects 1 to 100, got {self.top_k}.", field="top_k")
-        if self.limit is not None and self.limit < 1:
-            raise InvalidInput(f"--limit expects at least 1, got {self.limit}.", field="limit")
-
-    @classmethod
-    def of(
-        cls,
-        settings: Settings,
-        *,
-        reader: Family | None = None,
-        judge: bool = False,
-        answer_model: str | None = None,
-        judge_model: str | None = None,
-        top_k: int,
-        limit: int | None = None,
-        seed: int = 7,
-        resume: bool = False,
-    ) -> "Plan":
-        """Return a plan: what isn't given is taken from the settings, else from the published protocols."""
-        models = settings.llm.models
-        return cls(
-            reader=reader or settings.reasoner,
-            judge=judge,
-            answer_model=answer_model or models.get("answer", ANSWER_MODEL),
-            judge_model=judge_model or models.get("judge", JUDGE_MODEL),
-            top_k=top_k,
-            limit=limit,
-            seed=seed,
-            resume=resume,
-        )
-
-    def options(self) -> str:
-        """Return the options of the command line that say the same."""
-        said = [f"--reader {self.reader}", f"--top-k {self.top_k}", f"--seed {self.seed}"]
-        if self.reader == "llm":
-            said += [f"--answer-model {self.answer_model}", f"--judge-model {self.judge_model}"]
-        if self.limit:
-            said.append(f"--limit {self.limit}")
-        return " ".join(said)
-
-
-ANSWER_MODEL: Final = "gpt-4.1-mini"
-JUDGE_MODEL: Final = "gpt-4o-mini"
-"""The models of the published LOCOMO tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,23 +159,37 @@ class _Run:
         return await ask_all(waiting, row, self._journal, at_once=at_once, watch=self._watch)
 
     def _ingest(self, case: Case[Any]) -> None:
-        """Add what isn't there yet; a session that was added before is known by its key."""
-        marker = _marker(self._memory.services.settings.home, case.user_id)
+        """Add what isn't there yet; a session that was added before is known by its key.
+
+        A session that a model answers with nonsense is left out and counted; one that it doesn't answer ends the run.
+        """
+        services = self._memory.services
+        marker = _marker(services.settings.home, case.user_id)
         if marker.is_file():
             return
         begun = monotonic()
+        failed = quarantined = 0
         for name, messages in case.sessions.items():
-            self._memory.add(
-                list(messages),
-                user_id=case.user_id,
-                session_id=name,
-                idempotency_key=f"{case.user_id}:{name}",
-                run_id=self._run_id,
-            )
+            key = f"{case.user_id}:{name}"
+            try:
+                receipt = self._memory.add(
+                    list(messages), user_id=case.user_id, session_id=name, idempotency_key=key, run_id=self._run_id
+                )
+                quarantined += len(receipt.quarantined)
+            except ExtractionFailed as error:
+                if error.transient or not error.raw:
+                    raise
+                failed += 1
+        spent = services.ledger.spent(services.settings.project_id, user_id=case.user_id)
         facts = {
             "seconds": round(monotonic() - begun, 3),
             "messages": sum(map(len, case.sessions.values())),
             "memories": self._memory.list(user_id=case.user_id, page_size=1, include_total=True).total or 0,
+            "failed": failed,
+            "quarantined": quarantined,
+            "cost": None if spent.unpriced else spent.cost,
+            "input_tokens": spent.input_tokens,
+            "output_tokens": spent.output_tokens,
         }
         try:
             marker.parent.mkdir(exist_ok=True)
@@ -255,11 +207,15 @@ def _ingested(home: Path, cases: Sequence[Case[Any]]) -> dict[str, object]:
     """Return what the ingest of the cases took, in this run or an earlier one."""
     markers = [marker for case in cases if (marker := _marker(home, case.user_id)).is_file()]
     facts = [json.loads(marker.read_text("utf-8")) for marker in markers]
+    costs = [fact["cost"] for fact in facts]
+    summed = ("failed", "quarantined", "input_tokens", "output_tokens")
     return {
         "cases": len(facts),
         "messages": sum(fact["messages"] for fact in facts),
         "memories": sum(fact["memories"] for fact in facts),
         "ingest_s": round(sum(fact["seconds"] for fact in facts), 2),
+        "ingest_cost": None if None in costs else round(sum(costs), 6),
+        **{f"ingest_{name}": sum(fact[name] for fact in facts) for name in summed},
     }
 
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 from mindmem.core import ids
 from mindmem.core.bench import locomo
 from mindmem.core.bench.answering import Reader, Watch, spent_on, timings
-from mindmem.core.bench.examine import Case, Examination, Plan, examine
+from mindmem.core.bench.examine import Case, Examination, examine
 from mindmem.core.bench.journal import Row
 from mindmem.core.bench.metrics import interval, mean
+from mindmem.core.bench.plan import Plan
 from mindmem.core.bench.results import Results
 from mindmem.core.bench.scoring import exact_match, locomo_f1, sub_em
 from mindmem.core.errors import InvalidInput, bounded

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Final
 from mindmem.core import ids
 from mindmem.core.bench.answering import Reader, Watch, spent_on, timings
 from mindmem.core.bench.choice import best_supported, chosen, posed
-from mindmem.core.bench.examine import Case, Plan, examine
+from mindmem.core.bench.examine import Case, examine
 from mindmem.core.bench.metrics import interval, mean
+from mindmem.core.bench.plan import Plan
 from mindmem.core.bench.results import Results
 from mindmem.core.errors import InvalidInput, NotFound, bounded
 from mindmem.core.reason.port import Answer, AnswerRequest, Judged, Unsure, Verdict

@@ -55,7 +55,7 @@ LOCOMO_SAMPLE: Mapping[str, Any] = {
 
 def locomo_folder(place: Path, *samples: Mapping[str, Any]) -> Path:
     """Write ``locomo10.json`` with those dialogues (one, if none are given) and return the data folder."""
-    (place / "locomo").mkdir(parents=True)
+    (place / "locomo").mkdir(parents=True, exist_ok=True)
     (place / "locomo" / "locomo10.json").write_text(json.dumps(samples or [LOCOMO_SAMPLE]))
     return place
 

@@ -12,7 +12,7 @@ from support.benchmarks import LOCOMO_SAMPLE, Scripted, locomo_folder
 from mindmem import Memory
 from mindmem.core.bench import locomo_answers
 from mindmem.core.bench.answering import MOST_FAILURES
-from mindmem.core.bench.examine import Plan
+from mindmem.core.bench.plan import Plan
 from mindmem.core.bench.results import Results, write
 from mindmem.core.errors import BudgetReached, InvalidInput, ModelUnavailable
 from mindmem.core.reason.port import Failed, Unsure

@@ -7,7 +7,7 @@ import pytest
 from support.benchmarks import Scripted, personamem_folder
 
 from mindmem.core.bench import personamem
-from mindmem.core.bench.examine import Plan
+from mindmem.core.bench.plan import Plan
 from mindmem.core.errors import InvalidInput, NotFound
 from mindmem.core.reason.port import Unsure
 from mindmem.core.settings import Settings
