@@ -74,7 +74,8 @@ def _unit(vectors: npt.NDArray[np.float64]) -> Floats:
     if not np.isfinite(vectors).all():
         place = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
         raise BadReply(f"embedding {place} holds numbers that are not finite", passing=False)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):  # what that leaves infinite is refused
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not ((lengths > _LEAST) & np.isfinite(lengths)).all():
         raise BadReply(f"embedding {int(np.argmin(lengths))} is zero or beyond measure", passing=False)
     scaled: Floats = (vectors / lengths).astype(np.float32)
