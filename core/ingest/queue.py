@@ -8,7 +8,7 @@ from mindmem.core import ids
 from mindmem.core.errors import BudgetReached, MindMemError
 from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.ingest.overlap import Outcome, add_wave, stops, wave_size
-from mindmem.core.ingest.request import AddRequest, add_id_of, checked
+from mindmem.core.ingest.request import AddRequest, add_id_of, checked, identified, other_messages
 from mindmem.core.ledger.port import PendingAdd, Quarantined
 from mindmem.core.records import Receipt
 from mindmem.core.services import Services
@@ -20,17 +20,29 @@ _LONGEST_DELAY = 600.0
 
 
 def enqueue(services: Services, request: AddRequest) -> str:
-    """Check an add and keep it in the queue; return its add_id, which is the same for the same key in a scope."""
+    """Check an add and keep it in the queue; return its add_id, which is the same for the same key in a scope.
+
+    Raises:
+        InvalidInput: as an add does.
+        Conflict: the key was used for other messages, or waits with them.
+    """
     add_id = request.add_id or add_id_of(request)
     normalised, metadata = checked(services, replace(request, add_id=add_id))
+    _, digest = identified(request, normalised, metadata)
+    done = services.ledger.by_key(request.scope.project_id, request.key) if request.key else None
+    if done is not None and done.digest != digest:
+        raise other_messages(request.key)
     payload = {
         "messages": normalised.given,
         "metadata": metadata,
         "key": request.key,
         "timezone": request.timezone,
         "actor": request.actor,
+        "digest": digest,
     }
-    services.ledger.enqueue(add_id, request.scope, json.dumps(payload))
+    waiting = services.ledger.enqueue(add_id, request.scope, json.dumps(payload))
+    if json.loads(waiting).get("digest", digest) != digest:
+        raise other_messages(request.key)
     return add_id
 
 

@@ -10,7 +10,7 @@ from mindmem.core.ingest.normalise import MessageInput, Normalised, Origin, chec
 from mindmem.core.records import Action, Receipt, Scope
 from mindmem.core.services import Services
 
-__all__ = ["AddRequest", "add_id_of", "checked", "earlier", "identified", "repeated"]
+__all__ = ["AddRequest", "add_id_of", "checked", "earlier", "identified", "other_messages", "repeated"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +75,15 @@ def earlier(services: Services, request: AddRequest, digest: str) -> Receipt | N
     if record is None:
         return None
     if record.digest != digest:
-        raise Conflict(f"The idempotency key {request.key!r} was used for other messages. Use a new key for a new add.")
+        raise other_messages(request.key)
     if request.done:
         services.ledger.drop_pending(request.done)
     return repeated(services, record.change_id, json.loads(record.result))
+
+
+def other_messages(key: str) -> Conflict:
+    """Return the error that a key was used for something else."""
+    return Conflict(f"The idempotency key {key!r} was used for other messages. Use a new key for a new add.")
 
 
 def repeated(services: Services, change_id: str, stored: Mapping[str, object]) -> Receipt:

@@ -304,8 +304,8 @@ class Ledger(Protocol):
         ...
 
     # -- the queue of pending adds
-    def enqueue(self, add_id: str, scope: Scope, payload: str) -> None:
-        """Keep an add for later; a repeated add_id is ignored."""
+    def enqueue(self, add_id: str, scope: Scope, payload: str) -> str:
+        """Keep an add for later; return the payload that is kept, an earlier one's where that add_id waits already."""
         ...
 
     def claim(self, project_id: str, limit: int, owner: str, seconds: float) -> list[PendingAdd]:

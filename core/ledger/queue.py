@@ -19,23 +19,24 @@ class Queue:
 
     _store: Store
 
-    def enqueue(self, add_id: str, scope: Scope, payload: str) -> None:
-        """Keep an add for later; a repeated add_id is ignored."""
+    def enqueue(self, add_id: str, scope: Scope, payload: str) -> str:
+        """Keep an add for later; return the payload that is kept, an earlier one's where that add_id waits already."""
         with self._store.write() as connection:
-            connection.execute(
-                upsert(connection.dialect.name, schema.pending)
-                .values(
-                    add_id=add_id,
-                    **scope_values(scope),
-                    payload=payload,
-                    attempts=0,
-                    enqueued_at=schema.database_now(),
-                    due_at=0,
-                    owner="",
-                    last_error="",
-                )
-                .on_conflict_do_nothing()
+            table = schema.pending
+            asked = upsert(connection.dialect.name, table).values(
+                add_id=add_id,
+                **scope_values(scope),
+                payload=payload,
+                attempts=0,
+                enqueued_at=schema.database_now(),
+                due_at=0,
+                owner="",
+                last_error="",
             )
+            # An update that changes nothing: unlike "do nothing", it waits for who writes the row, and returns it.
+            kept = asked.on_conflict_do_update(index_elements=["add_id"], set_={"add_id": table.c.add_id})
+            found: str = connection.execute(kept.returning(table.c.payload)).scalar_one()
+        return found
 
     def claim(self, project_id: str, limit: int, owner: str, seconds: float) -> list[PendingAdd]:
         """Take up to ``limit`` waiting adds of a project, oldest first, for ``seconds``; a crash gives them back."""

@@ -483,6 +483,22 @@ def test_a_key_enqueued_twice_is_one_pending_add(memory: Memory) -> None:
     first, again = (memory.enqueue("I play the cello.", user_id="ann", idempotency_key="k") for _ in range(2))
     assert first == again
     assert memory.status().pending == 1
-    assert len(memory.process_pending()) == 1
     assert memory.enqueue("I play the cello.", user_id="ben", idempotency_key="k") != first
     assert memory.enqueue("I play the cello.", user_id="ann") != memory.enqueue("I play the cello.", user_id="ann")
+
+
+def test_a_key_enqueued_with_other_messages_is_refused_while_it_waits_and_afterwards(memory: Memory) -> None:
+    def enqueue(text: str, **more: str) -> str:
+        return memory.enqueue(text, user_id="ann", idempotency_key="k", **more)
+
+    enqueue("I play the cello.")
+    with pytest.raises(Conflict, match="'k' was used for other messages"):
+        enqueue("I play the tuba.")
+    assert memory.status().pending == 1
+    memory.process_pending()
+    with pytest.raises(Conflict, match="'k' was used for other messages"):
+        enqueue("I play the tuba.")
+    assert memory.status().pending == 0
+    enqueue("I play the cello.", timezone="Europe/Oslo")
+    assert [receipt.repeated for receipt in memory.process_pending()] == [True]
+    assert [one.value for one in memory.list(user_id="ann").memories] == ["the cello"]

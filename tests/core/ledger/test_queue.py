@@ -21,9 +21,9 @@ def test_waiting_adds_are_claimed_oldest_first_with_scope_and_payload(ledger: Sq
     assert ledger.pending() == 3
 
 
-def test_a_repeated_add_is_kept_once(ledger: SqlLedger) -> None:
-    ledger.enqueue("add_1", ANN, "first")
-    ledger.enqueue("add_1", BOB, "second")
+def test_a_repeated_add_is_kept_once_and_answered_with_what_is_kept(ledger: SqlLedger) -> None:
+    assert ledger.enqueue("add_1", ANN, "first") == "first"
+    assert ledger.enqueue("add_1", BOB, "second") == "first"
     assert [(add.scope, add.payload) for add in ledger.claim("default", 9, "me", 60)] == [(ANN, "first")]
 
 
