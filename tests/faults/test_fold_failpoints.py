@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from support.builders import llm_call
 from support.changes import revise, say
 from support.folding import fold_in_child
 
@@ -89,6 +90,16 @@ def test_a_fold_killed_again_and_again_gets_there(
     complete(home)
     for name, frame in rows(home).items():
         assert_frame_equal(frame, expected[name])
+
+
+@pytest.mark.parametrize("point", [name for name in POINTS if name not in ("fold.leased", "fold.all_appended")])
+def test_calls_of_models_are_neither_lost_nor_doubled_by_a_kill(tmp_path: Path, point: str) -> None:
+    with open_ledger(f"sqlite:///{tmp_path}/ledger.db") as ledger:
+        for number in range(1, 31):  # two rounds
+            ledger.record_call(llm_call(f"c{number}"))
+    assert fold_in_child(tmp_path, point, 1) == -9
+    complete(tmp_path)
+    assert rows(tmp_path)["llm_calls"]["seq"].sort().to_list() == list(range(1, 31))
 
 
 def test_every_fold_point_is_covered() -> None:
