@@ -7,7 +7,7 @@ from typing import Final
 from mindmem.core.dates.told import told_date
 from mindmem.core.records import Memory
 
-__all__ = ["NOTHING", "one_line", "shown", "weekday"]
+__all__ = ["NOTHING", "one_line", "present", "shown", "weekday"]
 
 NOTHING: Final = "(none)"
 _WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -65,3 +65,9 @@ def _when(memory: Memory, zone: str) -> str:
     if memory.observed_at is not None and said not in parts:
         parts.append(f"said {said[:10]} {weekday(datetime.fromisoformat(said[:10]))}")
     return f"[{'; '.join(parts)}]" if parts else ""
+
+
+def present(at: datetime, zone: str) -> str:
+    """Return a moment as a prompt names it: by the clock of a zone, with its weekday and the zone."""
+    told = told_date(at, "instant", zone)
+    return f"{told} {weekday(datetime.fromisoformat(told[:10]))}, {zone}"
