@@ -23,13 +23,14 @@ from mindmem.core.clock import monotonic
 from mindmem.core.errors import BudgetReached, StoreUnavailable
 from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.llm.port import charged_to
+from mindmem.core.prompts.library import load_prompt
 from mindmem.core.records import Scope
+from mindmem.core.services import Services, rules_reasoner
 from mindmem.core.settings import Settings, StoreSettings
 
 if TYPE_CHECKING:
     from mindmem.core.memory import Memory
     from mindmem.core.reason.port import Reasoner
-    from mindmem.core.services import Services
 
 __all__ = ["Case", "Examination", "examine"]
 
@@ -103,7 +104,7 @@ def examine(
     ingest = _ingest_configuration(settings, data)
     home = out / f"store-{ids.digest(json.dumps(ingest, sort_keys=True), size=4)}"
     settings = settings.model_copy(update={"home": home.absolute(), "store": StoreSettings()})
-    with Memory(settings=settings) as memory, _reading(memory.services, reasoner) as (chosen, tally):
+    with Memory(settings=settings) as memory, _reading(memory.services, plan, reasoner) as (chosen, tally):
         reader = Reader(memory, chosen, top_k=plan.top_k, judges=plan.judge and chosen.name != "rules")
         configuration = {"benchmark": benchmark, **ingest, **_reading_configuration(reader, plan)}
         with Journal(out, configuration, resume=plan.resume) as journal:
@@ -230,12 +231,22 @@ def _first(cases: Sequence[Case[Q]], limit: int) -> Iterator[Case[Q]]:
 
 
 @contextmanager
-def _reading(services: "Services", given: "Reasoner | None") -> Iterator[tuple["Reasoner", Tally]]:
-    """Give the reasoner that reads and grades, and the tally of its calls."""
-    from mindmem.core.services import rules_reasoner
-
+def _reading(services: Services, plan: Plan, given: "Reasoner | None") -> Iterator[tuple["Reasoner", Tally]]:
+    """Give the reasoner that reads and grades, and the tally of its calls; the rules never stand in for a model."""
     tally = Tally(services.ledger)
-    yield given or rules_reasoner(), tally
+    if given is not None or plan.reader == "rules":
+        yield given or rules_reasoner(), tally
+        return
+    from mindmem.core.llm.open import open_model
+    from mindmem.core.reason.llm.family import llm_reasoner
+
+    models = {**services.settings.llm.models, "answer": plan.answer_model, "judge": plan.judge_model}
+    llm = services.settings.llm.model_copy(update={"models": models})
+    model = open_model(services.settings.model_copy(update={"llm": llm}), tally, services.clock)
+    try:
+        yield llm_reasoner(model, llm), tally
+    finally:
+        model.close()
 
 
 def _ingest_configuration(settings: Settings, data: str) -> dict[str, object]:
@@ -255,11 +266,19 @@ def _ingest_configuration(settings: Settings, data: str) -> dict[str, object]:
 def _reading_configuration(reader: Reader, plan: Plan) -> dict[str, object]:
     """Return what answers and verdicts come of."""
     reasoner, embedder = reader.reasoner, reader.memory.services.embedder
-    models = {"answer_model": plan.answer_model, "judge_model": plan.judge_model} if reasoner.name == "llm" else {}
     return {
         "embedder": "none" if embedder is None else str(embedder.identity),
         "reader": f"{reasoner.name} {reasoner.version}",
         "judge": reasoner.name if reader.judges else "none",
-        **models,
         "top_k": plan.top_k,
+        **(_asked_of_models(plan) if reasoner.name == "llm" else {}),
+    }
+
+
+def _asked_of_models(plan: Plan) -> dict[str, object]:
+    prompts = {name: load_prompt(name) for name in ("answer", "judge")}
+    return {
+        "answer_model": plan.answer_model,
+        "judge_model": plan.judge_model,
+        "prompts": {name: f"{prompt.version} {prompt.digest}" for name, prompt in prompts.items()},
     }

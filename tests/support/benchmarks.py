@@ -48,7 +48,7 @@ LOCOMO_SAMPLE: Mapping[str, Any] = {
             "evidence": ["D:2:2; D99:1"],
         },
         {"question": "Who lives in Oslo?", "answer": 1, "category": 5, "evidence": ["D10:1"]},
-        {"question": "What is lost?", "answer": "x", "category": 3, "evidence": ["D77:1"]},
+        {"question": "Which surgeon lives in Oslo?", "answer": "x", "category": 3, "evidence": ["D77:1"]},
     ],
 }
 

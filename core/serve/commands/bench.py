@@ -1,19 +1,45 @@
-"""``mindmem bench``: measure retrieval quality and speed; results go to a folder."""
+"""``mindmem bench``: measure retrieval, answers and speed; results go to a folder."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from mindmem.core.serve.console import Session, emit, watching, with_session
 
+if TYPE_CHECKING:
+    from mindmem.core.bench.plan import Plan
+    from mindmem.core.bench.results import Results
+    from mindmem.core.settings import Settings
+
 __all__ = ["bench"]
 
+F = TypeVar("F", bound=Callable[..., object])
 
-@click.group(short_help="Measure retrieval quality and speed.")
+
+def _asking(command: F) -> F:
+    """Add the options of benchmarks that ask questions; they are the arguments of ``Plan.of``."""
+    for option in (
+        click.option("--resume", is_flag=True, help="Go on with the run whose rows are in the output folder."),
+        click.option("--limit", type=click.IntRange(min=1), help="Ask only the first N questions."),
+        click.option("--top-k", type=click.IntRange(1, 100), help="Memories that a question is answered from."),
+        click.option("--judge-model", metavar="NAME", help="Model that judges (default: gpt-4o-mini)."),
+        click.option("--answer-model", metavar="NAME", help="Model that answers (default: gpt-4.1-mini)."),
+        click.option(
+            "--reader", type=click.Choice(["rules", "llm"]), help="Who answers (default: the reasoner of the settings)."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(short_help="Measure retrieval, answers and speed.")
 def bench() -> None:
-    """Measure retrieval quality and speed on this machine.
+    """Measure retrieval, answers and speed on this machine.
 
-    Results go to a folder: results.json (command, seed, versions, figures) and rows.jsonl (one row a question or size).
+    Results go to a folder: results.json (command, seed, versions, figures), results.md (the same for people) and
+    rows.jsonl (one row a question or size).
     """
 
 
@@ -31,52 +57,143 @@ def speed(session: Session, sizes: str | None, messages: int | None, full: bool,
     _ms or _s, sizes in _bytes. More is in rows.jsonl.
     """
     from mindmem.core.bench import speed as measure
-    from mindmem.core.bench.results import report, write
 
     with watching() as watch:
         results = measure.run(measure.plan(sizes, full=full, messages=messages), seed=seed, watch=watch)
-    folder = write(results, out or Path("bench-results") / "speed")
+    _show(session, results, out or Path("bench-results") / "speed")
+
+
+@bench.command(short_help="LOCOMO's dialogues: evidence recall, or answers.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder of locomo10.json (default: MINDMEM_BENCH_DATA).")
+@click.option("--dialogues", metavar="N,N,…", help="Numbers of the dialogues, 1 to 10 (default: all).")
+@click.option("--lexical", is_flag=True, help="Without the embedder.")
+@click.option("--answer", is_flag=True, help="Answer the questions and score the answers.")
+@click.option("--judge", is_flag=True, help="Answer, and have a model judge the answers (with --reader llm).")
+@click.option("--categories", metavar="N,N,…", default="1,2,3,4", show_default=True, help="Questions to answer.")
+@_asking
+@click.option("--seed", type=int, default=7, show_default=True, help="Seed of the bootstrap.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results (default: in bench-results).")
+@with_session
+def locomo(
+    session: Session,
+    /,
+    data: Path | None,
+    dialogues: str | None,
+    lexical: bool,
+    answer: bool,
+    judge: bool,
+    categories: str,
+    seed: int,
+    out: Path | None,
+    **asking: Any,
+) -> None:
+    """Ingest LOCOMO's dialogues and measure whether the turns that answer each question are found, or (--answer) what
+    is answered from 50 memories a question, by rules or by a model.
+
+    JSON: {benchmark, command, seed, recall_at_5..50, by_category, by_half, ingest_s, search_p50_ms, ...}; shares are
+    in 0..1. With --answer: {questions, incomplete, left, stopped, judge_accuracy, f1, em, sub_em, by_category, unsure,
+    failed, cost, input_tokens, output_tokens, search_p50_ms, answer_p50_ms, judge_p50_ms, ...}; a question whose call
+    failed counts as wrong. Answers are kept as they come: --resume goes on with a run that was killed or whose budget
+    was spent.
+    """
+    from mindmem.core.bench import locomo as recall
+    from mindmem.core.bench import locomo_answers as answers
+
+    folder, numbers = _data(data), _numbers(dialogues, "--dialogues")
+    if not (answer or judge):
+        with watching() as watch:
+            results = recall.run(folder, seed=seed, dialogues=numbers, embedder=not lexical, watch=watch)
+        _show(session, results, out or Path("bench-results") / "locomo")
+        return
+    settings, plan = _planned(session, asking, lexical=lexical, judge=judge, seed=seed, top_k=answers.TOP_K)
+    if judge and plan.reader == "rules":
+        click.echo("The rules judge nothing; --judge needs --reader llm. F1 and SubEM are measured.", err=True)
+    place = out or Path("bench-results") / "locomo-answers"
+    with watching() as watch:
+        results = answers.run(
+            folder,
+            place,
+            plan,
+            settings=settings,
+            dialogues=numbers,
+            categories=_numbers(categories, "--categories") or (),
+            watch=watch,
+        )
+    _show(session, results, place)
+
+
+@bench.command(short_help="PersonaMem's multiple-choice questions.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder of its files (default: MINDMEM_BENCH_DATA).")
+@click.option("--lexical", is_flag=True, help="Without the embedder.")
+@_asking
+@click.option("--seed", type=int, default=7, show_default=True, help="Seed of the bootstrap.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results (default: in bench-results).")
+@with_session
+def personamem(
+    session: Session, /, data: Path | None, lexical: bool, seed: int, out: Path | None, **asking: Any
+) -> None:
+    """Ingest PersonaMem's dialogues (32k) up to each question and choose among its four answers, by rules or a model.
+
+    Needs questions_32k.csv and shared_contexts_32k.jsonl; where the second is missing, it is skipped and says so.
+
+    JSON: {benchmark, command, seed, questions, incomplete, left, stopped, accuracy, by_type, unsure, failed, cost,
+    ...}, or {benchmark, skipped, questions, by_type}.
+    """
+    from mindmem.core.bench import personamem as measure
+
+    folder = _data(data)
+    skipped = measure.missing(folder)
+    if skipped is not None:
+        if session.as_json:
+            emit(skipped)
+        else:
+            click.echo(f"Skipped: {skipped['skipped']}")
+        return
+    settings, plan = _planned(session, asking, lexical=lexical, judge=False, seed=seed, top_k=measure.TOP_K)
+    place = out or Path("bench-results") / "personamem"
+    with watching() as watch:
+        results = measure.run(folder, place, plan, settings=settings, watch=watch)
+    _show(session, results, place)
+
+
+def _data(given: Path | None) -> Path:
+    from mindmem.core.errors import InvalidInput
+    from mindmem.core.settings import bench_data
+
+    folder = given or bench_data()
+    if folder is None:
+        raise InvalidInput("Give the benchmark's folder with --data, or set MINDMEM_BENCH_DATA.", field="data")
+    return folder
+
+
+def _numbers(text: str | None, option: str) -> list[int] | None:
+    from mindmem.core.errors import InvalidInput
+
+    try:
+        return [int(number) for number in text.split(",")] if text else None
+    except ValueError as error:
+        raise InvalidInput(f"{option} expects numbers such as 1,2,3, got {text!r}.", field=option) from error
+
+
+def _planned(
+    session: Session, asking: Mapping[str, Any], *, lexical: bool, judge: bool, seed: int, top_k: int
+) -> "tuple[Settings, Plan]":
+    from mindmem.core.bench.plan import Plan
+
+    settings = session.settings()
+    if lexical:
+        settings = settings.model_copy(update={"embedder": "none"})
+    given = {**asking, "top_k": asking["top_k"] or top_k}
+    return settings, Plan.of(settings, judge=judge, seed=seed, **given)
+
+
+def _show(session: Session, results: "Results", folder: Path) -> None:
+    """Write results to their folder and print them."""
+    from mindmem.core.bench.results import report, write
+
+    write(results, folder)
     if session.as_json:
         emit(results.document())
     else:
         click.echo(report(results))
         click.echo(f"\nResults: {folder}")
-
-
-@bench.command(short_help="Evidence recall on LOCOMO's dialogues.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder of locomo10.json (default: MINDMEM_BENCH_DATA).")
-@click.option("--dialogues", metavar="N,N,…", help="Numbers of the dialogues, 1 to 10 (default: all).")
-@click.option("--lexical", is_flag=True, help="Without the embedder.")
-@click.option("--seed", type=int, default=7, show_default=True, help="Seed of the bootstrap.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results (default: bench-results/locomo).")
-@with_session
-def locomo(
-    session: Session, data: Path | None, dialogues: str | None, lexical: bool, seed: int, out: Path | None
-) -> None:
-    """Ingest LOCOMO's dialogues and measure whether the turns that answer each question are found.
-
-    JSON: {benchmark, command, seed, recall_at_5..50, by_category, by_half, ingest_s, search_p50_ms, ...}; shares are
-    in 0..1.
-    """
-    from mindmem.core.bench import locomo as measure
-    from mindmem.core.bench.results import report, write
-    from mindmem.core.errors import InvalidInput
-    from mindmem.core.settings import bench_data
-
-    folder = data or bench_data()
-    if folder is None:
-        raise InvalidInput("Give LOCOMO's folder with --data, or set MINDMEM_BENCH_DATA.", field="data")
-    try:
-        numbers = [int(number) for number in dialogues.split(",")] if dialogues else None
-    except ValueError as error:
-        raise InvalidInput(
-            f"--dialogues expects numbers such as 1,2,3, got {dialogues!r}.", field="dialogues"
-        ) from error
-    with watching() as watch:
-        results = measure.run(folder, seed=seed, dialogues=numbers, embedder=not lexical, watch=watch)
-    written = write(results, out or Path("bench-results") / "locomo")
-    if session.as_json:
-        emit(results.document())
-    else:
-        click.echo(report(results))
-        click.echo(f"\nResults: {written}")

@@ -20,8 +20,8 @@ from mindmem.core.settings import Settings
 
 SETTINGS = Settings(embedder="none")
 PLAN = Plan(reader="llm", judge=True, answer_model="a", judge_model="j", top_k=50)
-PARROT, CELLO, LOST = (LOCOMO_SAMPLE["qa"][number]["question"] for number in (0, 1, 3))
-RIGHT = {PARROT: "Biscuit", CELLO: "cello", LOST: "x"}
+PARROT, CELLO, SURGEON = (LOCOMO_SAMPLE["qa"][number]["question"] for number in (0, 1, 3))
+RIGHT = {PARROT: "Biscuit", CELLO: "cello", SURGEON: "x"}
 
 Ask = Callable[..., Results]
 
@@ -48,7 +48,7 @@ def stores(place: Path) -> list[int]:
 
 
 def test_answers_are_scored_and_judged_by_category(ask: Ask) -> None:
-    script = Scripted({PARROT: "Biscuit", CELLO: "a cello", LOST: "y"}, {CELLO: Failed("no reply", transient=True)})
+    script = Scripted({PARROT: "Biscuit", CELLO: "a cello", SURGEON: "y"}, {CELLO: Failed("no reply", transient=True)})
     figures = ask(script).figures
     assert (figures["questions"], figures["incomplete"], figures["left"]) == (3, False, 0)
     assert figures["judge_accuracy"] == pytest.approx(1 / 3, abs=1e-4)
@@ -60,7 +60,7 @@ def test_answers_are_scored_and_judged_by_category(ask: Ask) -> None:
 
 def test_failed_calls_count_as_wrong_and_are_named(ask: Ask) -> None:
     script = Scripted(
-        {**RIGHT, PARROT: Failed("cut off", transient=True, raw="{")}, {LOST: Failed("no", transient=False)}
+        {**RIGHT, PARROT: Failed("cut off", transient=True, raw="{")}, {SURGEON: Failed("no", transient=False)}
     )
     results = ask(script)
     assert (results.figures["questions"], results.figures["failed"]) == (3, 2)
@@ -100,7 +100,7 @@ def test_the_rules_are_scored_but_judge_nothing(ask: Ask, tmp_path: Path) -> Non
 
 def test_when_the_budget_is_spent_the_run_ends_with_what_is_done_and_is_gone_on_with(ask: Ask, tmp_path: Path) -> None:
     def spend(question: str) -> None:
-        if question == LOST:
+        if question == SURGEON:
             raise BudgetReached("The run's 1,000 tokens are spent.")
 
     first = ask(Scripted(RIGHT, before=spend))
@@ -110,7 +110,7 @@ def test_when_the_budget_is_spent_the_run_ends_with_what_is_done_and_is_gone_on_
     written = stores(tmp_path)
     script = Scripted(RIGHT)
     second = ask(script, replace(PLAN, resume=True))
-    assert [request.question for request in script.asked] == [LOST]
+    assert [request.question for request in script.asked] == [SURGEON]
     assert (second.figures["incomplete"], second.figures["questions"]) == (False, 3)
     assert second.figures["judge_accuracy"] == 1.0
     assert stores(tmp_path) == written
@@ -118,7 +118,7 @@ def test_when_the_budget_is_spent_the_run_ends_with_what_is_done_and_is_gone_on_
 
 def test_a_crash_loses_at_most_what_was_in_flight(ask: Ask, tmp_path: Path) -> None:
     def crash(question: str) -> None:
-        if question == LOST:
+        if question == SURGEON:
             raise RuntimeError("out of memory")
 
     one_at_a_time = SETTINGS.model_copy(update={"llm": SETTINGS.llm.model_copy(update={"concurrency": 1})})
@@ -152,7 +152,7 @@ def test_a_run_may_be_widened_but_not_asked_in_another_way(ask: Ask) -> None:
 
 def test_a_refusing_endpoint_ends_the_run_with_its_words_and_keeps_what_is_done(ask: Ask, tmp_path: Path) -> None:
     def refuse(question: str) -> None:
-        if question == LOST:
+        if question == SURGEON:
             raise ModelUnavailable("The key is not valid: set MINDMEM_LLM__API_KEY.", transient=False)
 
     with pytest.raises(ModelUnavailable, match="key is not valid"):
