@@ -34,7 +34,7 @@ _PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
 _PARTS: Final = re.compile(
     r"\A---\n(?P<matter>.*?)\n---\n+# system\n+(?P<system>.*?)\n+# user\n+(?P<user>.*?)\s*\Z", re.DOTALL
 )
-_CONTROL: Final = re.compile(r"<(?=\s*\||\s*[/]?\s*s\s*>)|\[(?=/?INST\])")
+_CONTROL: Final = re.compile(r"<(?=\s*[|｜]|\s*/?\s*s\s*>|\s*(?:start|end)_of_turn\s*>)|\[(?=/?INST\])", re.IGNORECASE)
 """How chat templates open a turn; an endpoint may read it in the middle of a text, too."""
 _SPACE: Final = re.compile(r"\s+")
 
