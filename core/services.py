@@ -90,6 +90,7 @@ def open_services(
         StoreUnavailable: a folder can't be made or written, or the store is of a newer version.
         EmbedderMismatch: the index holds another embedder's vectors.
         ModelUnavailable: the embedder is an endpoint that was never asked before and gives no answer.
+        InvalidInput: a limit of money is set for a model without a price, or an endpoint's address can't be meant.
         CorruptStore: the index is damaged, or the ledger behind its tables (an old copy of it was put back).
     """
     from mindmem.core.ledger.sql import open_ledger, sqlite_url
@@ -127,7 +128,7 @@ def open_services(
             reader=Reader(ledger, tables),
             projector=projector,
             embedder=embedder,
-            reasoner=reasoner or rules_reasoner(),
+            reasoner=reasoner or _reasoner(settings, ledger, clock, opened),
             applier=Applier(ledger, projector, embedder),
             reranker=_reranker(settings, ledger, clock, opened),
             notes=tuple(notes),
@@ -173,6 +174,17 @@ def rules_reasoner() -> Reasoner:
     return Reasoner(
         name="rules", version="1", extract=rules, resolve=rules, answer=rules, grade=rules, plan_search=rules
     )
+
+
+def _reasoner(settings: Settings, ledger: Ledger, clock: Clock, opened: ExitStack) -> Reasoner:
+    if settings.reasoner == "rules":
+        return rules_reasoner()
+    from mindmem.core.llm.open import open_model
+    from mindmem.core.reason.llm.family import llm_reasoner
+
+    model = open_model(settings, ledger, clock)
+    opened.callback(model.close)
+    return llm_reasoner(model, settings.llm, fallback=rules_reasoner() if settings.llm.fallback == "rules" else None)
 
 
 def _home(home: Path) -> Path:

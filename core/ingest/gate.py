@@ -54,8 +54,8 @@ def supported(candidate: Candidate, window: Window) -> Candidate | None:
 def gate(request: ResolutionRequest, verdict: Verdict[Resolution], settings: IngestSettings) -> Gated | Skip:
     """Return what may be done with a candidate, or why nothing is.
 
-    Without a judgement (then it is flagged ``unresolved``), without a known target or with too little confidence in an update or merge, the candidate is
-    added beside what is there and linked to it.
+    Without a known target or with too little confidence in an update or merge, the candidate is added beside what is
+    there and linked to it; so is one without a judgement, flagged ``unresolved``.
     """
     candidate = request.candidate
     message_id = candidate.sources[0].message_id if candidate.sources else ""

@@ -10,6 +10,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from mindmem.core import ids
 from mindmem.core.apply import Request, counts_of
 from mindmem.core.embed.port import Embedding
-from mindmem.core.errors import LeaseTaken, ScopeChanged
+from mindmem.core.errors import LeaseTaken, NotFound, ScopeChanged
 from mindmem.core.failpoints import reach
 from mindmem.core.index.documents import vector_key
 from mindmem.core.ingest.decide import decide
@@ -72,8 +73,8 @@ async def commit(services: Services, prepared: Prepared) -> Receipt:
     with charged_to(prepared.request.scope, prepared.request.run_id):
         receipt = await _committed(services, prepared)
     if receipt is not None and services.reasoner.recalls and prepared.request.key:
-        # Had an earlier try been answered with nonsense, that is no open matter any more.
-        services.ledger.resolve_quarantined(failure_id(prepared.request.scope, prepared.request.key), "retried")
+        with suppress(NotFound):  # the useless reply to an earlier try is no open matter any more
+            services.ledger.resolve_quarantined(failure_id(prepared.request.scope, prepared.request.key), "retried")
     # Was the same add told in the meantime, its messages are known now: what is left of it, if anything, is heard anew.
     return await add(services, prepared.request) if receipt is None else receipt
 

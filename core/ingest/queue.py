@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mindmem.core import ids
+from mindmem.core.cancel import Cancelled
 from mindmem.core.errors import BudgetReached, MindMemError
 from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.ingest.overlap import Outcome, add_wave, stops, wave_size
@@ -81,13 +82,15 @@ async def process_pending(services: Services, limit: int, *, run_id: str = "") -
 def _settled(services: Services, claimed: Sequence[PendingAdd], outcomes: Sequence[Outcome]) -> list[Receipt]:
     """Return the receipts, and put back or aside what failed."""
     receipts, untried, strange = list[Receipt](), list[str](), list[Exception]()
+    # Where no add is answered, the key or the address may be wrong, which is no fault of theirs.
+    answered = any(isinstance(outcome, Receipt) for outcome in outcomes)
     for waiting, outcome in zip(claimed, outcomes, strict=False):
         match outcome:
             case Receipt():
                 receipts.append(outcome)
-            case BudgetReached():
+            case BudgetReached() | Cancelled():
                 untried.append(waiting.add_id)
-            case MindMemError() if outcome.transient or _unanswered(outcome):
+            case MindMemError() if outcome.transient or (_unanswered(outcome) and not answered):
                 delay = min(_LONGEST_DELAY, 2.0**waiting.attempts)
                 services.ledger.requeue(waiting.add_id, f"{outcome.code}: {outcome}", delay)
             case MindMemError():
@@ -102,7 +105,7 @@ def _settled(services: Services, claimed: Sequence[PendingAdd], outcomes: Sequen
 
 
 def _unanswered(error: MindMemError) -> bool:
-    """Whether no model has said anything of the add: a wrong key or address is none of its faults."""
+    """Whether no model has said anything of the add."""
     return isinstance(error, ExtractionFailed) and not error.raw
 
 

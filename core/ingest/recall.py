@@ -13,6 +13,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -260,7 +261,7 @@ def _names(text: str) -> list[str]:
     """Return what may be names in a text, the most frequent first: capitalised words, alone and in pairs."""
     words = _WORD.findall(text)
     found = Counter(word for word in words if word[0].isupper())
-    found.update(f"{one} {two}" for one, two in zip(words, words[1:], strict=False) if f"{one[0]}{two[0]}".isupper())
+    found.update(f"{one} {two}" for one, two in pairwise(words) if f"{one[0]}{two[0]}".isupper())
     return [name for name, _ in found.most_common(_NAMES)]
 
 
