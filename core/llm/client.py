@@ -81,9 +81,7 @@ class OpenAICompleter:
         self._base_url = address(settings)
         self._connections = Connections(settings)
         self._dialects = dialects or Dialects()
-        self._patience = patience or Patience(
-            retries=settings.retries, seconds=settings.timeout * (settings.retries + 1)
-        )
+        self._patience = patience or Patience.of(timeout=settings.timeout, retries=settings.retries)
         self._clock = clock or SystemClock()
         self._sleep = sleep
         self._dice = dice

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 from urllib.parse import urlsplit
 
 from mindmem.core.clock import monotonic
@@ -50,6 +50,7 @@ _TOO_LONG: Final = ("context_length", "context length", "context size", "context
 _ELSEWHERE: Final = {("EMBED", "TIMEOUT"): ("LLM", "TIMEOUT"), ("RERANK", "BASE_URL"): ("RERANK", "URL")}
 """Settings that another part holds, or that have another name."""
 _FILTERED: Final = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
+_LONGEST: Final = 30.0
 _OVERLAP: Final = 12
 """Characters in a row that an endpoint's words may share with the request before they count as repeating it."""
 
@@ -259,8 +260,13 @@ class Patience:
     retries: int
     seconds: float
     first: float = 0.5
-    longest: float = 30.0
+    longest: float = _LONGEST
     most_asked: float = 120.0
+
+    @classmethod
+    def of(cls, *, timeout: float, retries: int) -> Self:
+        """Return the patience for tries of at most ``timeout`` seconds: all of them, and a long wait after each."""
+        return cls(retries=retries, seconds=(retries + 1) * (timeout + _LONGEST))
 
     def wait(self, fault: Fault, failed: int, elapsed: float, dice: Dice) -> float | None:
         """Return the seconds to wait after ``failed`` tries in ``elapsed`` seconds; None: give up."""
