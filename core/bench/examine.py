@@ -133,26 +133,24 @@ class _Run:
         self._watch = watch
         self._run_id = ids.random_id("bench")
 
-    async def all(self, cases: Sequence[Case[Q]], ask: Ask[Q], at_once: int) -> str:
-        """Ingest and ask case by case; return why it stopped early, or an empty text."""
-        for number, case in enumerate(cases):
-            self._watch("cases", number, len(cases))
-            waiting = [item for item in case.questions if not is_done(self._journal, item.question_id)]
-            if not waiting:
-                continue
-            try:
-                await asyncio.to_thread(self._ingest, case)
-            except BudgetReached as error:
-                return str(error)
-            stopped = await self._ask(case, waiting, ask, at_once)
-            if stopped:
-                return stopped
-        self._watch("cases", len(cases), len(cases))
-        return ""
+    async def all(self, cases: Sequence[Case[Q]], ask: Ask[Q]) -> str:
+        """Ingest the cases that have questions left, then ask; return why it stopped early, or an empty text."""
+        settings, reasoner = self._memory.services.settings, self._memory.services.reasoner
+        left = [
+            (case, question)
+            for case in cases
+            for question in case.questions
+            if not is_done(self._journal, question.question_id)
+        ]
+        # Rules keep a core busy; a model is waited for.
+        at_once = settings.ingest.overlap if reasoner.recalls else 1
+        stopped = await self._ingest_all([case for case in cases if any(case is other for other, _ in left)], at_once)
+        if stopped:
+            return stopped
 
-    async def _ask(self, case: Case[Q], waiting: Sequence[Q], ask: Ask[Q], at_once: int) -> str:
-        async def row(question: Q) -> Row:
-            payer = Scope(self._memory.services.settings.project_id, case.user_id)
+        async def row(item: tuple[Case[Q], Q]) -> Row:
+            case, question = item
+            payer = Scope(settings.project_id, case.user_id)
             with self._tally.counting() as calls, charged_to(payer, self._run_id):
                 fields = await ask(self._reader, case, question)
             return {"id": question.question_id, **fields, **cost_of(calls)}

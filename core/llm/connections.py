@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from mindmem.core.errors import InvalidInput, bounded
+from mindmem.core.errors import InvalidInput, ModelUnavailable, bounded
 from mindmem.core.settings import LlmSettings
 
 if TYPE_CHECKING:
@@ -84,7 +84,17 @@ class Connections:
 
     @asynccontextmanager
     async def here(self) -> AsyncIterator["AsyncOpenAI"]:
-        """Give the client of the running loop."""
+        """Give the client of the running loop.
+
+        Raises:
+            ModelUnavailable: OpenAI itself is meant, and there is no key.
+        """
+        if not self._key and self._url == OPENAI and not self._settings.headers:
+            raise ModelUnavailable(
+                "OpenAI wants a key, and none is set: put it into OPENAI_API_KEY or MINDMEM_LLM__API_KEY, or name "
+                "another endpoint in MINDMEM_LLM__BASE_URL, such as 'http://localhost:11434/v1'.",
+                transient=False,
+            )
         loop = asyncio.get_running_loop()
         with self._lock:
             if loop not in self._open:
