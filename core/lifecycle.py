@@ -14,7 +14,7 @@ from mindmem.core.records.plan import ChangeKind
 from mindmem.core.redact import redact
 from mindmem.core.retrieve import get, scope_filter
 from mindmem.core.services import Services
-from mindmem.core.undo import inverse, later_changes
+from mindmem.core.undo import inverse
 from mindmem.core.upkeep import caught_up
 
 __all__ = ["DELETED", "archive_expired", "delete", "delete_all", "undo", "update"]
@@ -100,11 +100,11 @@ def undo(services: Services, project_id: str, change_id: str, *, cascade: bool, 
         raise NotFound(
             f"No change {bounded(change_id)} in project {project_id!r}; list them with `mindmem undo` or changes()."
         )
-    caught_up(services)
-    if cascade:
-        for later in later_changes(change, services.ledger, services.reader):
-            _undo_one(services, later, actor)
-    return _undo_one(services, change_id, actor)
+
+    def plan() -> Plan:
+        return inverse(change, services.ledger, services.reader, cascade=cascade)
+
+    return _commit(services, plan, actor, undoes=change_id)
 
 
 def archive_expired(services: Services) -> int:
@@ -127,23 +127,6 @@ def archive_expired(services: Services) -> int:
 
         expired += _commit(services, plan, "maintain").counts.get("archive", 0)
     return expired
-
-
-def _undo_one(services: Services, change_id: str, actor: str) -> Change:
-    change = services.ledger.change(change_id)
-    if change is None:
-        raise NotFound(f"No change {change_id!r}.")
-
-    def plan() -> Plan:
-        back = inverse(change, services.ledger, services.reader)
-        if back.conflicts:
-            raise Conflict(
-                f"{len(back.conflicts)} of the memories of {change_id} changed again since: {_some(back.conflicts)}; "
-                f"by {_some(back.later)}. Undo the later changes first, or use cascade."
-            )
-        return back.plan
-
-    return _commit(services, plan, actor, undoes=change_id)
 
 
 def _commit(services: Services, plan: Callable[[], Plan], actor: str, *, undoes: str = "") -> Change:
@@ -193,11 +176,6 @@ def _refuse_double(services: Services, changed: Memory) -> None:
         raise Conflict(
             f"Memory {other!r} of the same scope is active and says the same. Archive one, or use other words."
         )
-
-
-def _some(ids_: tuple[str, ...]) -> str:
-    rest = len(ids_) - 5
-    return ", ".join(ids_[:5]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _merged(old: Mapping[str, object], patch: Mapping[str, object]) -> dict[str, object]:

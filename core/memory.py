@@ -246,7 +246,7 @@ class Memory:
         """Take a change back whole, by a new change.
 
         Args:
-            cascade: take later changes of the same memories back first, newest first.
+            cascade: take later changes of the same memories back with it, all as one change.
 
         Raises:
             NotFound: no such change in this project.

@@ -1,99 +1,115 @@
-"""Undo: the inverse plan of a change.
+"""Undo: the inverse plan of a change, or of a change with all that came after it.
 
-A change is taken back whole, by writing for each of its memories the revision that stood before it (a memory that the
-change created is archived). Memories that were changed again since are its conflicts: the later changes must be taken
-back first, newest first.
+Changes are taken back whole and together, by writing for each of their memories the revision that stood before the
+first of them (a memory that was created since is archived). Other changes that wrote these memories since are in the
+way; with a cascade they go, too.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from mindmem.core.apply import next_revision
-from mindmem.core.errors import Conflict
+from mindmem.core.errors import Conflict, NotFound
 from mindmem.core.ledger.port import Ledger
 from mindmem.core.records import Action, Change, Edge, Memory, Plan
 from mindmem.core.tables.reader import Reader
 
-__all__ = ["Inverse", "inverse", "later_changes"]
+__all__ = ["inverse"]
+
+_NAMED = 5
+"""How many ids a message names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inverse:
-    """The plan that takes a change back, the memories in its way because they changed again since, and the ids of the
-    changes that did so, newest first. The plan may be applied only where nothing is in its way."""
+def inverse(change: Change, ledger: Ledger, reader: Reader, *, cascade: bool = False) -> Plan:
+    """Return the plan that takes ``change`` back on today's state; with ``cascade``, every later change that is in the
+    way as well, so that all of them go at once or none.
 
-    plan: Plan
-    conflicts: tuple[str, ...]
-    later: tuple[str, ...]
-
-
-def inverse(change: Change, ledger: Ledger, reader: Reader) -> Inverse:
-    """Return the plan that takes ``change`` back on today's state."""
+    Raises:
+        Conflict: a change is in the way, and ``cascade`` is off; the message names it. Or a history was erased.
+        NotFound: a change in the way is not on record.
+    """
     partition = change.scope.partition
     base = ledger.scope_state(partition).version
-    mine: list[Action] = []
-    conflicts: list[str] = []
-    later: dict[str, int] = {}
-    written = reader.written_by(change.change_id, partition)
-    histories = reader.histories([memory.memory_id for memory in written], partition)
-    for memory in written:
-        revisions = histories[memory.memory_id]
-        # A later change that was itself taken back leaves the same state behind: that is no conflict.
-        if _state(revisions[-1]) == _state(memory):
-            mine.append(_back(memory, revisions))
-        else:
-            conflicts.append(memory.memory_id)
-            later.update({revision.change_id: revision.seq for revision in revisions if revision.seq > change.seq})
-    undone = frozenset(action.memory.memory_id for action in mine)
-    edges = tuple(
-        replace(edge, active=not edge.active)
-        for edge in reader.edges_written_by(change.change_id, partition)
-        if _touches(edge, undone)
-    )
-    # Archiving comes first: a claim that is restored must find its place among the active ones free.
-    mine.sort(key=lambda action: action.op != "archive")
-    plan = Plan(
+    taken = {change.change_id: change}
+    histories: dict[str, list[Memory]] = {}
+    fresh = [change.change_id]
+    while fresh:
+        written = {one.memory_id for change_id in fresh for one in reader.written_by(change_id, partition)}
+        histories.update(reader.histories(sorted(written - histories.keys()), partition))
+        ahead = {memory_id: _in_the_way(revisions, taken) for memory_id, revisions in histories.items()}
+        by = {revision.change_id: revision.seq for revisions in ahead.values() for revision in revisions}
+        fresh = sorted(by, key=lambda change_id: -by[change_id])
+        if fresh and not cascade:
+            blocked = [memory_id for memory_id, revisions in ahead.items() if revisions]
+            raise Conflict(
+                f"{len(blocked)} of the memories of {change.change_id} changed again since: {_some(blocked)}; by "
+                f"{_some(fresh)}. Undo the later changes first, or use cascade."
+            )
+        taken.update({change_id: _known(ledger, change_id) for change_id in fresh})
+    actions = [_back(revisions, taken) for revisions in histories.values()]
+    later = sorted(taken.keys() - {change.change_id}, key=lambda change_id: -taken[change_id].seq)
+    return Plan(
         kind="undo",
         scope=change.scope,
         base_version=base,
-        actions=tuple(mine),
-        edges=edges,
-        reason=f"undo of {change.change_id}",
+        actions=tuple(action for action in actions if action is not None),
+        edges=_edges(sorted(taken.values(), key=lambda one: one.seq), reader, histories.keys()),
+        reason=f"undo of {change.change_id}" + (f", after it of {_some(later)}" if later else ""),
     )
-    return Inverse(plan, tuple(conflicts), tuple(sorted(later, key=lambda change_id: -later[change_id])))
 
 
-def later_changes(change: Change, ledger: Ledger, reader: Reader) -> list[str]:
-    """Return the ids of all changes in the way of taking ``change`` back, and those in their way, newest first."""
-    found: dict[str, int] = {}
-    ahead = [change]
-    while ahead:
-        for change_id in inverse(ahead.pop(), ledger, reader).later:
-            later = None if change_id in found else ledger.change(change_id)
-            if later is not None:
-                found[change_id] = later.seq
-                ahead.append(later)
-    return sorted(found, key=lambda change_id: -found[change_id])
+def _known(ledger: Ledger, change_id: str) -> Change:
+    change = ledger.change(change_id)
+    if change is None:
+        raise NotFound(f"The change {change_id!r} wrote a memory and is not in the log. Run: mindmem doctor")
+    return change
+
+
+def _in_the_way(revisions: Sequence[Memory], taken: Collection[str]) -> list[Memory]:
+    """Return the revisions that other changes wrote since the first of ``taken``."""
+    places = [place for place, revision in enumerate(revisions) if revision.change_id in taken]
+    first, last = places[0], places[-1]
+    # Later changes that were themselves taken back leave the same state behind: they are in nobody's way.
+    end = last + 1 if _state(revisions[-1]) == _state(revisions[last]) else len(revisions)
+    return [revision for revision in revisions[first:end] if revision.change_id not in taken]
 
 
 def _state(memory: Memory) -> Memory:
     return replace(memory, revision=0, recorded_at=None, change_id="", seq=0)
 
 
-def _back(memory: Memory, revisions: Sequence[Memory]) -> Action:
+def _back(revisions: Sequence[Memory], taken: Collection[str]) -> Action | None:
+    """Return the action that puts a memory back to where it was before ``taken``, None if it is there."""
     latest = revisions[-1]
-    before = next((revision for revision in revisions if revision.revision == memory.revision - 1), None)
-    if before is None and memory.revision > 1:
+    first = next(revision for revision in revisions if revision.change_id in taken)
+    before = next((revision for revision in revisions if revision.revision == first.revision - 1), None)
+    if before is None and first.revision > 1:
         raise Conflict(
-            f"Memory {memory.memory_id!r} has no revision {memory.revision - 1}: its history was erased, and undo "
+            f"Memory {first.memory_id!r} has no revision {first.revision - 1}: its history was erased, and undo "
             "never crosses an erasure."
         )
+    if before is None and latest.status == "archived":
+        return None
     if before is None:
         return Action("archive", next_revision(latest, status="archived"), "undo: it did not exist before")
+    if _state(before) == _state(latest):
+        return None
     restored = next_revision(replace(before, revision=latest.revision))
-    same_words = before.content == memory.content
+    same_words = before.content == latest.content
     return Action("restore" if same_words else "update", restored, f"undo: back to revision {before.revision}")
 
 
-def _touches(edge: Edge, undone: frozenset[str]) -> bool:
-    return edge.src in undone or edge.dst in undone
+def _edges(taken: Sequence[Change], reader: Reader, memories: Collection[str]) -> tuple[Edge, ...]:
+    """Return the edges of these memories as they were before the first change that wrote them."""
+    before: dict[tuple[object, ...], Edge] = {}
+    for change in taken:
+        for edge in reader.edges_written_by(change.change_id, change.scope.partition):
+            if edge.src in memories or edge.dst in memories:
+                key = (edge.src, edge.relation, edge.dst, edge.kind, edge.start, edge.end)
+                before.setdefault(key, replace(edge, active=not edge.active))
+    return tuple(before.values())
+
+
+def _some(ids: Sequence[str]) -> str:
+    rest = len(ids) - _NAMED
+    return ", ".join(ids[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -261,6 +261,23 @@ def test_cascade_also_takes_back_what_is_in_the_way_of_later_changes(memory: Mem
     assert _said(memory) == ["I have two cats."]
 
 
+def test_a_cascade_is_one_change_that_can_be_taken_back_itself(memory: Memory) -> None:
+    memory.add("I live in Oslo.", user_id="ann")
+    moved = memory.add(["I live in Bergen.", "I have two cats."], user_id="ann").changes[0]
+    memory.add("I live in Rome.", user_id="ann")
+    [cats] = [one for one in memory.list(user_id="ann").memories if "cats" in one.content]
+    memory.update(cats.memory_id, content="I have two old cats.")
+    before, status = _said(memory), memory.status()
+    undone = memory.undo(moved.change_id, cascade=True)
+    assert _said(memory) == ["I live in Oslo."]
+    assert undone.seq == status.last_seq + 1 == memory.status().last_seq
+    assert "after it of" in undone.reason
+    assert memory.verify() == ()
+    memory.undo(undone.change_id)
+    assert _said(memory) == before
+    assert memory.verify() == ()
+
+
 def test_undo_of_a_change_of_many_memories_brings_all_of_them_back(memory: Memory) -> None:
     plants = [f"My plant number {number} is a fern." for number in range(60)]
     memory.add([{"role": "user", "content": words} for words in plants], user_id="ann")
