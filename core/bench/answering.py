@@ -24,7 +24,7 @@ from mindmem.core.records.llm_call import LlmCall, Spent
 if TYPE_CHECKING:
     from mindmem.core.memory import Memory
 
-__all__ = ["Reader", "Reading", "Tally", "Watch", "ask_all", "cost_of", "is_done", "spent_on", "timings"]
+__all__ = ["Reader", "Reading", "Tally", "Watch", "ask_all", "cost_of", "each", "is_done", "spent_on", "timings"]
 
 T = TypeVar("T")
 MOST_FAILURES: Final = 20
@@ -162,44 +162,64 @@ def is_done(journal: Journal, question_id: str) -> bool:
     return row is not None and "failed" not in row
 
 
+async def each(items: Sequence[T], work: Callable[[T], Awaitable[str]], *, at_once: int) -> str:
+    """Work off the items in order, ``at_once`` at a time, until one gives a reason to stop or the budget is spent.
+
+    Returns:
+        That reason, else an empty text. What was in flight then is finished.
+
+    Raises:
+        MindMemError: what an item raised, after the others in flight were finished.
+    """
+    waiting = iter(items)
+    stopped: list[MindMemError | str] = []
+
+    async def worker() -> None:
+        while not stopped and (item := next(waiting, None)) is not None:
+            try:
+                reason = await work(item)
+            except BudgetReached as error:
+                reason = str(error)
+            except MindMemError as error:
+                stopped.append(error)
+                return
+            if reason:
+                stopped.append(reason)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(at_once, len(items))):
+            group.create_task(worker())
+    for reason in stopped:
+        if isinstance(reason, MindMemError):
+            raise reason
+    return str(stopped[0]) if stopped else ""
+
+
 async def ask_all(
     items: Sequence[T], ask: Callable[[T], Awaitable[Row]], journal: Journal, *, at_once: int, watch: Watch
 ) -> str:
     """Ask every item, ``at_once`` at a time, and keep each row as soon as it is there.
 
     Returns:
-        Why it stopped early (the budget is spent, or too many failed in a row), else an empty text. What was in flight
-        then is finished and kept.
+        Why it stopped early (the budget is spent, or too many failed in a row), else an empty text.
 
     Raises:
         MindMemError: what an item raised, after the others in flight were kept.
     """
-    waiting = iter(items)
-    stopped: list[MindMemError | str] = []
     kept = failures = 0
 
-    async def work() -> None:
+    async def work(item: T) -> str:
         nonlocal kept, failures
-        while not stopped and (item := next(waiting, None)) is not None:
-            try:
-                row = await ask(item)
-                journal.add(row)
-            except MindMemError as error:
-                stopped.append(str(error) if isinstance(error, BudgetReached) else error)
-                return
-            kept += 1
-            failures = failures + 1 if "failed" in row else 0
-            if failures >= MOST_FAILURES:
-                stopped.append(f"{failures} questions in a row failed; the last one: {row['failed']}")
-            watch("questions", kept, len(items))
+        row = await ask(item)
+        journal.add(row)
+        kept += 1
+        watch("questions", kept, len(items))
+        failures = failures + 1 if "failed" in row else 0
+        if failures < MOST_FAILURES:
+            return ""
+        return f"{failures} questions in a row failed; the last one: {row['failed']}"
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(at_once, len(items))):
-            group.create_task(work())
-    for reason in stopped:
-        if isinstance(reason, MindMemError):
-            raise reason
-    return str(stopped[0]) if stopped else ""
+    return await each(items, work, at_once=at_once)
 
 
 def cost_of(calls: Sequence[LlmCall]) -> dict[str, object]:

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from mindmem.core import ids
-from mindmem.core.bench.answering import Reader, Tally, Watch, ask_all, cost_of, is_done
+from mindmem.core.bench.answering import Reader, Tally, Watch, ask_all, cost_of, each, is_done
 from mindmem.core.bench.journal import Journal, Row
 from mindmem.core.bench.plan import Plan
 from mindmem.core.bench.results import versions
 from mindmem.core.clock import monotonic
-from mindmem.core.errors import BudgetReached, StoreUnavailable
+from mindmem.core.errors import StoreUnavailable
 from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.llm.port import charged_to
 from mindmem.core.prompts.library import load_prompt
@@ -109,7 +109,7 @@ def examine(
         configuration = {"benchmark": benchmark, **ingest, **_reading_configuration(reader, plan)}
         with Journal(out, configuration, resume=plan.resume) as journal:
             run = _Run(memory, reader, tally, journal, watch)
-            stopped = asyncio.run(run.all(cases, ask, settings.llm.concurrency))
+            stopped = asyncio.run(run.all(cases, ask))
             asked = [question.question_id for case in cases for question in case.questions]
             rows = [journal.rows[question_id] for question_id in asked if question_id in journal.rows]
             return Examination(
@@ -155,7 +155,19 @@ class _Run:
                 fields = await ask(self._reader, case, question)
             return {"id": question.question_id, **fields, **cost_of(calls)}
 
-        return await ask_all(waiting, row, self._journal, at_once=at_once, watch=self._watch)
+        return await ask_all(left, row, self._journal, at_once=settings.llm.concurrency, watch=self._watch)
+
+    async def _ingest_all(self, cases: Sequence[Case[Q]], at_once: int) -> str:
+        ingested = 0
+
+        async def work(case: Case[Q]) -> str:
+            nonlocal ingested
+            await asyncio.to_thread(self._ingest, case)
+            ingested += 1
+            self._watch("ingested", ingested, len(cases))
+            return ""
+
+        return await each(cases, work, at_once=at_once)
 
     def _ingest(self, case: Case[Any]) -> None:
         """Add what isn't there yet; a session that was added before is known by its key.
