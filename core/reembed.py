@@ -14,12 +14,12 @@ from mindmem.core.search.tokens import estimate_tokens
 from mindmem.core.services import Services
 from mindmem.core.upkeep import build_index, fold_unless_busy, keep_vectors
 
-__all__ = ["Reembedded", "Reembedding", "Watch", "estimate_reembedding", "reembed"]
+__all__ = ["STEP", "Reembedded", "Reembedding", "Watch", "estimate_reembedding", "reembed"]
 
 Watch = Callable[[str, int, int], None]
 """Told what is being done, how much of it is, and of how much."""
 
-_STEP: Final = 512
+STEP: Final = 512
 """Memories embedded between two commits: so many are embedded again after a kill, at most."""
 _FOLD_EVERY: Final = 20
 """Steps between two folds, so that the ledger isn't filled with vectors."""
@@ -61,7 +61,7 @@ def estimate_reembedding(services: Services) -> Reembedding:
     identity = _identity(services)
     held = services.projector.index.embedder
     texts: dict[str, int] = {}
-    for _, missing in _steps(services, identity):
+    for _, missing in _steps(services, identity, STEP):
         texts.update({vector_key(memory): _tokens(services, memory) for memory in missing})
     tokens = sum(texts.values())
     return Reembedding(
@@ -74,11 +74,12 @@ def estimate_reembedding(services: Services) -> Reembedding:
     )
 
 
-def reembed(services: Services, watch: Watch | None = None) -> Reembedded:
+def reembed(services: Services, watch: Watch | None = None, *, step: int = STEP) -> Reembedded:
     """Embed what has no vector by the embedder in use, then build an index of these vectors and swap it in.
 
     Vectors are put on record as they come: after a kill, or at a limit of the budget, the next call goes on. What is
     added meanwhile, by processes that still use another embedder, is embedded at the end. Open with ``any_index``.
+    ``step`` memories are embedded between two commits.
 
     Raises:
         InvalidInput: there is no embedder.
@@ -90,9 +91,9 @@ def reembed(services: Services, watch: Watch | None = None) -> Reembedded:
     texts = 0
     with charged_to(Scope(project_id=services.settings.project_id), ids.random_id("reembed")):
         for _ in range(_ROUNDS):
-            texts += _embed_missing(services, identity, watch)
+            texts += _embed_missing(services, identity, watch, step)
             generation = build_index(services, complete=True)
-            if not any(missing for _, missing in _steps(services, identity)):
+            if not any(missing for _, missing in _steps(services, identity, STEP)):
                 return Reembedded(
                     embedder=str(identity), memories=_memories(services), texts=texts, generation=generation
                 )
@@ -102,12 +103,12 @@ def reembed(services: Services, watch: Watch | None = None) -> Reembedded:
     )
 
 
-def _embed_missing(services: Services, identity: EmbedderIdentity, watch: Watch | None) -> int:
+def _embed_missing(services: Services, identity: EmbedderIdentity, watch: Watch | None, size: int) -> int:
     """Embed step by step, and return how many texts were."""
     fold_unless_busy(services)
     done = looked_at = 0
     total = _memories(services)
-    for step, (seen, missing) in enumerate(_steps(services, identity), start=1):
+    for step, (seen, missing) in enumerate(_steps(services, identity, size), start=1):
         if missing:
             done += len(keep_vectors(services, missing))
         looked_at += seen
@@ -118,11 +119,11 @@ def _embed_missing(services: Services, identity: EmbedderIdentity, watch: Watch 
     return done
 
 
-def _steps(services: Services, identity: EmbedderIdentity) -> Iterator[tuple[int, list[Memory]]]:
+def _steps(services: Services, identity: EmbedderIdentity, size: int) -> Iterator[tuple[int, list[Memory]]]:
     """Yield how many memories are in each step, and those of them that have no vector by this embedder."""
     for batch in services.reader.documents(vector_key=vector_key, embedder=str(identity)):
-        for start in range(0, len(batch), _STEP):
-            step = batch[start : start + _STEP]
+        for start in range(0, len(batch), size):
+            step = batch[start : start + size]
             yield len(step), [memory for memory, _, embedding in step if embedding is None]
 
 
