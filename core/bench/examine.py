@@ -143,8 +143,8 @@ class _Run:
             if not is_done(self._journal, question.question_id)
         ]
         # Rules keep a core busy; a model is waited for.
-        at_once = settings.ingest.overlap if reasoner.recalls else 1
-        stopped = await self._ingest_all([case for case in cases if any(case is other for other, _ in left)], at_once)
+        at_once = settings.llm.concurrency if reasoner.recalls else 1
+        stopped = await self._ingest_all(list({case.user_id: case for case, _ in left}.values()), at_once)
         if stopped:
             return stopped
 

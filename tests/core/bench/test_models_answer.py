@@ -23,13 +23,13 @@ def answering(request: Request) -> Behaviour:
     return reply({"found": True, "answer": SAID[question], "memories": [1]})
 
 
-def run(server: ModelServer, place: Path, *words: str, **variables: str) -> Result:
+def run(server: ModelServer, place: Path, *words: str, reasoner: str = "rules", **variables: str) -> Result:
     if not (place / "data").exists():
         locomo_folder(place / "data")
     options = ["--data", str(place / "data"), "--out", str(place / "out"), "--lexical", "--answer", "--judge", "--json"]
     models = ["--reader", "llm", "--answer-model", "answer-model", "--judge-model", "judge-model"]
     named = {f"MINDMEM_LLM__{name.upper()}": value for name, value in variables.items()}
-    env = {"MINDMEM_LLM__BASE_URL": server.url, "MINDMEM_LLM__API_KEY": "k", **named}
+    env = {"MINDMEM_LLM__BASE_URL": server.url, "MINDMEM_LLM__API_KEY": "k", "MINDMEM_REASONER": reasoner, **named}
     return CliRunner().invoke(cli, ["bench", "locomo", *options, *models, *words], env=env)
 
 
@@ -107,3 +107,47 @@ def test_a_refused_key_shows_in_every_row_with_the_endpoints_reason(tmp_path: Pa
         document = json.loads(run(server, tmp_path).stdout)
     assert (document["failed"], document["judge_accuracy"]) == (3, 0.0)
     assert all("API" in row["failed"] or "key" in row["failed"] for row in rows(tmp_path).values())
+
+
+PARROT_MEMORY = {
+    "type": "fact",
+    "content": "Tomas adopted a grey parrot called Biscuit.",
+    "entity": "Tomas",
+    "entity_type": "person",
+    "property": "pet",
+    "value": "a grey parrot called Biscuit",
+    "sources": [{"message": 1, "quote": "a grey parrot called Biscuit"}],
+    "confidence": 0.95,
+}
+
+
+def reading_badly(request: Request) -> Behaviour:
+    """Remember the parrot alone, and answer the other session's extraction with nonsense."""
+    if request.model in {"answer-model", "judge-model"}:
+        return answering(request)
+    return reply("Nice talk!" if "surgeon" in request.prompt else {"memories": [PARROT_MEMORY]})
+
+
+def test_a_model_ingests_too_and_a_session_that_it_answers_with_nonsense_is_counted(tmp_path: Path) -> None:
+    with ModelServer(reading_badly) as server:
+        done = run(server, tmp_path, model="extract-model", reasoner="llm")
+        assert done.exit_code == 0, done.stderr
+        document = json.loads(done.stdout)
+        assert (document["memories"], document["ingest_failed"]) == (1, 1)
+        assert document["ingest_input_tokens"] > 500
+        assert document["ingest_cost"] is None
+        assert document["configuration"]["ingest_model"] == "extract-model"
+        kept = rows(tmp_path)
+        assert (kept["1:1"]["verdict"], len(kept["1:1"]["hits"])) == ("correct", 1)
+        before = len(server.requests)
+        run(server, tmp_path, "--resume", model="extract-model", reasoner="llm")
+        assert len(server.requests) == before
+
+
+def test_a_budget_that_ends_the_ingest_leaves_all_questions_for_the_next_run(tmp_path: Path) -> None:
+    with ModelServer(reading_badly) as server:
+        first = json.loads(run(server, tmp_path, reasoner="llm", run_tokens="10").stdout)
+        assert (first["questions"], first["left"], first["incomplete"]) == (0, 3, True)
+        assert "MINDMEM_LLM__RUN_TOKENS" in first["stopped"]
+        second = json.loads(run(server, tmp_path, "--resume", reasoner="llm").stdout)
+    assert (second["questions"], second["left"], second["judge_accuracy"] > 0) == (3, 0, True)
