@@ -15,6 +15,7 @@ a first reply without the schema's fields shows it (:func:`reads_over`).
 """
 
 import json
+import logging
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,8 @@ from mindmem.core.llm.retry import Fault
 from mindmem.core.llm.slots import Slots
 
 __all__ = ["Dialect", "Dialects", "answer_of", "reads_over", "strict", "with_schema"]
+
+log = logging.getLogger(__name__)
 
 Structure = Literal["schema", "json", "text"]
 
@@ -259,7 +262,11 @@ class Dialects:
                 return
             stored = {**self._stored(), (base_url, model): dialect}
             rows = [{"base_url": url, "model": name, **asdict(found)} for (url, name), found in sorted(stored.items())]
-            _write(self._path, json.dumps(rows, indent=1))
+            try:
+                _write(self._path, json.dumps(rows, indent=1))
+            except OSError as error:
+                # The calls go on; other processes find out for themselves.
+                log.warning("What %s understands can't be kept in %s: %s.", model, self._path, error.strerror)
 
     def _stored(self) -> dict[tuple[str, str], Dialect]:
         if self._path is None:
@@ -275,6 +282,7 @@ class Dialects:
 def _write(path: Path, text: str) -> None:
     """Replace a file as a whole, so that no reader sees half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-        file.write(text)
-    Path(file.name).replace(path)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        whole = Path(folder) / path.name
+        whole.write_text(text, "utf-8")
+        whole.replace(path)

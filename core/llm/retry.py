@@ -47,9 +47,14 @@ log = logging.getLogger(__name__)
 _PASSING: Final = frozenset({408, 409, 425, 429})
 _UNPAID: Final = ("insufficient_quota", "insufficient balance", "billing_hard_limit", "billing_not_active")
 _TOO_LONG: Final = ("context_length", "context length", "context size", "context window", "prompt is too long")
+_FILTERED: Final = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
 _ELSEWHERE: Final = {("EMBED", "TIMEOUT"): ("LLM", "TIMEOUT"), ("RERANK", "BASE_URL"): ("RERANK", "URL")}
 """Settings that another part holds, or that have another name."""
-_FILTERED: Final = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
+_SHORTER: Final = {
+    "LLM": "Lower MINDMEM_INGEST__SOFT_TOKENS and MINDMEM_INGEST__HARD_TOKENS",
+    "EMBED": "Lower MINDMEM_EMBED__MAX_TOKENS",
+    "RERANK": "Lower MINDMEM_RERANK__TOP",
+}
 _LONGEST: Final = 30.0
 _OVERLAP: Final = 12
 """Characters in a row that an endpoint's words may share with the request before they count as repeating it."""
@@ -172,12 +177,11 @@ def _what_to_fix(place: Place, status: int, said: Complaint, unpaid: bool, sent:
             f"{place} isn't known there (404){words} Check {place.setting('MODEL')}, or load the model on the server."
         )
     if status in {404, 405}:
-        return f"{place}: no such path ({status}){words} Check {place.setting('BASE_URL')}; it usually ends in /v1."
+        usually = "" if place.part == "RERANK" else "; it usually ends in /v1"
+        return f"{place}: no such path ({status}){words} Check {place.setting('BASE_URL')}{usually}."
     if said.mentions(*_TOO_LONG) or status == 413:
-        return (
-            f"{place}: the prompt is longer than the model reads ({status}){words} "
-            "Lower MINDMEM_INGEST__SOFT_TOKENS and MINDMEM_INGEST__HARD_TOKENS, or let the server read more."
-        )
+        remedy = f"{_SHORTER[place.part]}, or let the server read more."
+        return f"{place}: that is longer than the model reads ({status}){words} {remedy}"
     return f"{place} refuses the request ({status}){words} Check {place.setting('MODEL')} and what it supports."
 
 

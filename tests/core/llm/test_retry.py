@@ -1,6 +1,7 @@
 """What is tried again, after how long, and what is said of an endpoint that fails."""
 
 import asyncio
+import re
 import ssl
 from datetime import UTC, datetime
 
@@ -19,6 +20,7 @@ from mindmem.core.llm.retry import (
     tries,
     unanswered,
 )
+from mindmem.core.settings import Settings
 
 NOW = datetime(2025, 3, 1, 12, 0, tzinfo=UTC)
 PLACE = Place("https://user:word@gateway.example/v1?token=abc", "small")
@@ -76,9 +78,17 @@ def test_an_address_is_shown_without_its_credentials_and_query() -> None:
     assert str(PLACE) == "Model 'small' at https://gateway.example/v1"
 
 
-def test_another_part_of_the_settings_is_named_by_its_own_variables() -> None:
-    fault = refused(Place("https://e.example/v1", "e5", "EMBED"), 401, None, {}, now=NOW, key="k" * 20)
-    assert "MINDMEM_EMBED__API_KEY" in fault.why
+@pytest.mark.parametrize("part", ["LLM", "EMBED", "RERANK"])
+def test_every_variable_that_an_error_names_is_a_setting(part: str) -> None:
+    place = Place("https://e.example/v1", "small", part)
+    told = [refused(place, status, None, {}, now=NOW).why for status in (400, 401, 404, 413)]
+    told += [refused(place, 404, "no such model", {}, now=NOW).why]
+    told += [unanswered(place, error, 1).why for error in (TimeoutError(), ConnectionResetError())]
+    names = {name for why in told for name in re.findall(r"MINDMEM_\w+", why)}
+    assert len(names) >= 5
+    for name in names:
+        group, field = name.removeprefix("MINDMEM_").lower().split("__")
+        assert field in type(getattr(Settings(), group)).model_fields, name
 
 
 @pytest.mark.parametrize(
