@@ -99,19 +99,17 @@ class Budget:
         cost = price_of(self._settings, model, input_tokens, output_tokens) or 0.0
         hold = _Hold(project_id, run_id, input_tokens + output_tokens, cost)
         hold.done.set_running_or_notify_cancel()  # so that a waiter that is cancelled doesn't cancel what it waits for
-        while others := await asyncio.to_thread(self._admit, hold, limits):
-            waits = [asyncio.wrap_future(other.done) for other in others]
-            try:
-                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for wait in waits:
-                    wait.cancel()
         try:
+            while others := await asyncio.to_thread(self._admit, hold, limits):
+                waits = [asyncio.wrap_future(other.done) for other in others]
+                try:
+                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    for wait in waits:
+                        wait.cancel()
             yield
         finally:
-            with self._lock:
-                self._holds.remove(hold)
-            hold.done.set_result(None)
+            self._release(hold)
 
     def check(self, project_id: str, run_id: str) -> None:
         """Let a call pass that is made in a thread: it neither waits for others nor holds anything, so that those in
@@ -127,6 +125,8 @@ class Budget:
     def _admit(self, hold: _Hold, limits: list[_Limit]) -> list[_Hold]:
         """Let the call through, or return the calls in flight whose end must be awaited first."""
         with self._lock:
+            if hold.done.done():  # its caller was cancelled, but a thread can't be
+                return []
             for limit in limits:
                 spent = self._check(limit, hold.project_id, hold.run_id)
                 others = [
@@ -138,6 +138,12 @@ class Budget:
                     return others
             self._holds.append(hold)
         return []
+
+    def _release(self, hold: _Hold) -> None:
+        with self._lock:
+            if hold in self._holds:
+                self._holds.remove(hold)
+            hold.done.set_result(None)
 
     def _check(self, limit: _Limit, project_id: str, run_id: str) -> float:
         """Return what was spent, if that is less than the limit."""

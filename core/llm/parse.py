@@ -17,6 +17,8 @@ __all__ = ["MAX_DEPTH", "Found", "find_json"]
 
 MAX_DEPTH: Final = 32
 """Deepest nesting that is read; no reply of ours needs a third of it."""
+_READINGS: Final = 8
+"""What is no JSON is read again from the next bracket on; a text is looked at about so many times in all."""
 
 _SPACE: Final = " \t\n\r\ufeff\u00a0\u200b"
 _TEXT: Final = {'"': re.compile(r'[^"\\]*'), "'": re.compile(r"[^'\\]*")}
@@ -55,11 +57,13 @@ def find_json(text: str) -> list[Found]:
     What a model thought aloud (``<think>``) is not looked at. Never raises.
     """
     found: list[Found] = []
-    place = 0
-    while opening := _OPENING.search(text, place):
+    place = looked_at = 0
+    while (opening := _OPENING.search(text, place)) and looked_at <= _READINGS * len(text):
         place, mark = opening.start(), opening[0]
         if mark in "{[":
-            one, place = _read(text, place)
+            reader = _Reader(text, place)
+            one, place = _read(reader)
+            looked_at += reader.place - opening.start()
             found.extend([one] if one else [])
         elif mark.startswith("</"):  # many templates open the thought themselves
             found.clear()
@@ -70,9 +74,9 @@ def find_json(text: str) -> list[Found]:
     return found
 
 
-def _read(text: str, place: int) -> tuple[Found | None, int]:
-    """Return what begins here, and where to look on."""
-    reader = _Reader(text, place)
+def _read(reader: "_Reader") -> tuple[Found | None, int]:
+    """Return what begins where the reader stands, and where to look on."""
+    text, place = reader.text, reader.place
     try:
         return Found(reader.value(), place, reader.place), reader.place
     except _BrokenOff as broken:

@@ -41,7 +41,7 @@ def read_reply(text: str, reply: type[R], items: str = "", *, broken_off: str = 
         broken_off: why the text is known to end early, if it is; told of a reply that is not whole.
     """
     found = find_json(text)
-    objects = _distinct(_candidates(found, reply, items))
+    objects = _distinct(text, _candidates(found, reply, items))
     if len(objects) == 1:
         return _validated(objects[0], reply, items, broken_off)
     if objects:
@@ -66,12 +66,16 @@ def _candidates(found: Sequence[Found], reply: type[BaseModel], items: str) -> l
     return fit
 
 
-def _distinct(found: Sequence[Found]) -> list[Found]:
-    """Return each value once, a whole one before one that broke off."""
-    by_value: dict[str, Found] = {}
-    for one in sorted(found, key=lambda one: not one.whole):
-        by_value.setdefault(json.dumps(one.value, sort_keys=True), one)
-    return list(by_value.values())
+def _distinct(text: str, found: Sequence[Found]) -> list[Found]:
+    """Return each value once, and none whose text only began to repeat a whole one's."""
+    by_value = {json.dumps(one.value, sort_keys=True): one for one in reversed(found) if one.whole}
+    whole = list(by_value.values())[::-1]
+    begun = [one for one in found if not one.whole]
+    return whole + [
+        one
+        for one in begun
+        if not any(text[other.start : other.end].startswith(text[one.start : one.end].rstrip()) for other in whole)
+    ]
 
 
 def _validated(found: Found, reply: type[R], items: str, broken_off: str) -> Reading[R]:

@@ -143,6 +143,18 @@ async def test_one_who_stops_waiting_holds_nobody_up(log: SqlLedger) -> None:
     await asyncio.wait_for(once(limits), 5)
 
 
+async def test_one_who_is_stopped_while_the_ledger_is_asked_holds_nobody_up(log: SqlLedger) -> None:
+    limits = budget(log, run_tokens=100)
+    for _ in range(20):
+        asking = asyncio.create_task(once(limits))
+        await asyncio.sleep(0)  # the thread has begun
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+    await asyncio.wait_for(once(limits, tokens=1_000), 5)
+    await asyncio.wait_for(once(limits), 5)
+
+
 @dataclass
 class CountingLog:
     asked: int = 0

@@ -130,6 +130,12 @@ def test_the_same_object_twice_counts_once() -> None:
     assert (reading.trouble, len(contents(reading.value))) == ("", 2)
 
 
+def test_an_object_that_began_to_repeat_itself_counts_once() -> None:
+    text = json.dumps({"facts": GOOD})
+    reading = read_reply(f"{text}\n{text}\n{text[:40]}", Facts, "facts", broken_off="cut at 9 tokens")
+    assert (reading.trouble, len(contents(reading.value))) == ("", 2)
+
+
 def test_two_different_objects_are_not_chosen_between() -> None:
     text = json.dumps({"facts": GOOD[:1]}) + json.dumps({"facts": GOOD[1:]})
     reading = read_reply(text, Facts, "facts")
