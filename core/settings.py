@@ -128,7 +128,7 @@ class LlmSettings(_Part):
 
     def model_for(self, purpose: str) -> str:
         """Return the model of a purpose."""
-        return dict[str, str](self.models).get(purpose, self.model)
+        return next((model for name, model in self.models.items() if name == purpose), self.model)
 
 
 class EmbedSettings(_Part):
