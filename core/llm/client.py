@@ -177,7 +177,11 @@ class OpenAICompleter:
         if self._auto and dialect.structure == "schema" and finished and reads_over(completion.text, call.schema or {}):
             log.info("%s does not follow schemas; from now on they are written into the prompt.", call.place)
             first = completion
-            completion, dialect = await self._ask(client, call, replace(dialect, structure="json"))
+            try:
+                completion, dialect = await self._ask(client, call, replace(dialect, structure="json"))
+            except ModelUnavailable:
+                # The reply that is there may be readable, and is paid for; the next call finds out again.
+                return first
             completion = replace(
                 completion,
                 input_tokens=first.input_tokens + completion.input_tokens,

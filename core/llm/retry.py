@@ -46,7 +46,14 @@ log = logging.getLogger(__name__)
 # Anthropic's and some gateways' 529 says "overloaded"; 409 and 425 pass as a lock or a handshake does.
 _PASSING: Final = frozenset({408, 409, 425, 429})
 _UNPAID: Final = ("insufficient_quota", "insufficient balance", "billing_hard_limit", "billing_not_active")
-_TOO_LONG: Final = ("context_length", "context length", "context size", "context window", "prompt is too long")
+_TOO_LONG: Final = (
+    "request too large",
+    "context_length",
+    "context length",
+    "context size",
+    "context window",
+    "prompt is too long",
+)
 _FILTERED: Final = ("content_filter", "content_policy_violation", "responsibleaipolicyviolation")
 _ELSEWHERE: Final = {("EMBED", "TIMEOUT"): ("LLM", "TIMEOUT"), ("RERANK", "BASE_URL"): ("RERANK", "URL")}
 """Settings that another part holds, or that have another name."""
@@ -156,7 +163,9 @@ def refused(
     if said.mentions(*_FILTERED) and status < 500:
         return Fault(f"{place} refuses the prompt: content filter ({status}).", False, status=status, filtered=True)
     unpaid = status == 402 or (status == 429 and said.mentions(*_UNPAID))
-    if (status in _PASSING or status >= 500) and not unpaid:
+    # Larger than what a minute allows: no wait makes it smaller.
+    too_large = status == 429 and said.mentions("request too large")
+    if (status in _PASSING or status >= 500) and not unpaid and not too_large:
         wait = _asked_wait(headers, now)
         return Fault(
             f"{place} can't answer now ({status}){_quoted(said, sent, key)}", True, wait, status=status, complaint=said

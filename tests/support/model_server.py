@@ -396,8 +396,7 @@ class ModelServer:
         self._used_up = used_up
         self._in_flight = 0
         self._failures: list[str] = []
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name="model-server", daemon=True)
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="model-server", daemon=True)
         self._started = threading.Event()
         self._stop = asyncio.Event()
         self._port = 0
@@ -428,13 +427,8 @@ class ModelServer:
         if failures:
             raise AssertionError("model server: " + "; ".join(failures)) from error
 
-    def _run(self) -> None:
-        try:
-            self._loop.run_until_complete(self._serve())
-        finally:
-            self._loop.close()
-
     async def _serve(self) -> None:
+        self._loop = asyncio.get_running_loop()
         connections: set[asyncio.Task[None]] = set()
 
         def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

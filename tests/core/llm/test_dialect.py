@@ -168,6 +168,14 @@ async def test_a_server_that_reads_over_the_schema_gets_it_in_the_prompt() -> No
     assert first.input_tokens > second.input_tokens
 
 
+async def test_a_reply_that_reads_over_the_schema_is_handed_on_where_no_better_one_comes() -> None:
+    with ModelServer([reply("Just words."), status(500), status(500), reply(GOOD)], used_up=True) as server:
+        asked = completer(server)
+        assert (await ask(asked)).text == "Just words."
+        await ask(asked)
+    assert structures(server) == ["json_schema", "json_object", "json_object", "json_schema"]
+
+
 async def test_a_refusal_to_answer_says_nothing_about_schemas() -> None:
     with ModelServer([refusal(), reply(GOOD)], used_up=True) as server:
         asked = completer(server)

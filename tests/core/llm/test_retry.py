@@ -56,6 +56,15 @@ def test_a_429_for_want_of_money_is_terminal(body: object) -> None:
     assert not refused(PLACE, 429, body, {"retry-after": "1"}, now=NOW).transient
 
 
+def test_a_429_for_a_request_that_no_minute_has_room_for_is_terminal_and_says_what_makes_it_smaller() -> None:
+    said = {
+        "error": {"message": "Request too large for small (TPM): limit 1, requested 2", "code": "rate_limit_exceeded"}
+    }
+    fault = refused(PLACE, 429, said, {"retry-after": "1"}, now=NOW)
+    assert not fault.transient
+    assert "SOFT_TOKENS" in fault.why
+
+
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
