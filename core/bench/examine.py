@@ -7,6 +7,7 @@ A run that ended early is gone on with: what is ingested stays, what is answered
 import asyncio
 import itertools
 import json
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from mindmem.core.bench.answering import Reader, Tally, Watch, ask_all, cost_of,
 from mindmem.core.bench.journal import Journal, Row
 from mindmem.core.bench.plan import Plan
 from mindmem.core.bench.results import versions
+from mindmem.core.cancel import cancellable, refuse_if_cancelled
 from mindmem.core.clock import monotonic
 from mindmem.core.errors import StoreUnavailable
 from mindmem.core.ingest.failure import ExtractionFailed
@@ -159,6 +161,7 @@ class _Run:
 
     async def _ingest_all(self, cases: Sequence[Case[Q]], at_once: int) -> str:
         ingested = 0
+        interrupted = threading.Event()
 
         async def work(case: Case[Q]) -> str:
             nonlocal ingested
@@ -167,7 +170,12 @@ class _Run:
             self._watch("ingested", ingested, len(cases))
             return ""
 
-        return await each(cases, work, at_once=at_once)
+        with cancellable(interrupted):
+            try:
+                return await each(cases, work, at_once=at_once)
+            except asyncio.CancelledError:
+                interrupted.set()
+                raise
 
     def _ingest(self, case: Case[Any]) -> None:
         """Add what isn't there yet; a session that was added before is known by its key.
@@ -181,6 +189,7 @@ class _Run:
         begun = monotonic()
         failed = quarantined = 0
         for name, messages in case.sessions.items():
+            refuse_if_cancelled()
             key = f"{case.user_id}:{name}"
             try:
                 receipt = self._memory.add(

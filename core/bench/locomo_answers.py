@@ -78,7 +78,8 @@ def run(
     judge = " --judge" if plan.judge else ""
     only = "" if dialogues is None else f" --dialogues {','.join(map(str, numbers))}"
     chosen = ",".join(map(str, sorted(set(categories))))
-    command = f"mindmem bench locomo --data DIR --answer{judge}{only} --categories {chosen} {plan.options()}"
+    lexical = " --lexical" if settings.embedder == "none" else ""
+    command = f"mindmem bench locomo --data DIR --answer{judge}{only} --categories {chosen} {plan.options()}{lexical}"
     return Results(
         benchmark="locomo answers", command=command, seed=plan.seed, figures=_figures(done, plan.seed), rows=done.kept
     )

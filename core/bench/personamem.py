@@ -142,7 +142,8 @@ def run(
         **done.ingest,
         "configuration": done.configuration,
     }
-    command = f"mindmem bench personamem --data DIR {plan.options()}"
+    lexical = " --lexical" if settings.embedder == "none" else ""
+    command = f"mindmem bench personamem --data DIR {plan.options()}{lexical}"
     return Results(benchmark="personamem", command=command, seed=plan.seed, figures=figures, rows=done.kept)
 
 

@@ -193,7 +193,7 @@ def test_written_results_say_how_they_came_about(ask: Ask, tmp_path: Path) -> No
     document = json.loads((folder / "results.json").read_text())
     assert document["command"] == (
         "mindmem bench locomo --data DIR --answer --judge --categories 1,2,3,4 --reader llm --top-k 50 --seed 7 "
-        "--answer-model a --judge-model j"
+        "--answer-model a --judge-model j --lexical"
     )
     assert document["configuration"]["reader"] == "scripted 1"
     assert document["versions"]["mindmem"]

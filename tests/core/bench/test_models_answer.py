@@ -1,16 +1,22 @@
 """``bench locomo --answer --judge`` against an OpenAI-compatible server: models, tokens, failures, budget, going on."""
 
 import json
+import os
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner, Result
 from support.benchmarks import LOCOMO_SAMPLE, locomo_folder
-from support.model_server import Behaviour, ModelServer, Request, reply, status, unauthorized
+from support.model_server import Behaviour, ModelServer, Request, reply, slow, status, unauthorized
 
 from mindmem.core.serve.cli import cli
 
 PARROT, CELLO, SURGEON = (LOCOMO_SAMPLE["qa"][number]["question"] for number in (0, 1, 3))
+WHOLE_COMMAND = "from mindmem.core.serve.cli import main; main()"
 SAID = {PARROT: "Biscuit", CELLO: "the cello", SURGEON: "no idea"}
 
 
@@ -23,14 +29,22 @@ def answering(request: Request) -> Behaviour:
     return reply({"found": True, "answer": SAID[question], "memories": [1]})
 
 
-def run(server: ModelServer, place: Path, *words: str, reasoner: str = "rules", **variables: str) -> Result:
-    if not (place / "data").exists():
-        locomo_folder(place / "data")
+def command(
+    server: ModelServer, place: Path, *words: str, reasoner: str = "rules", **variables: str
+) -> tuple[list[str], dict[str, str]]:
+    """Return the words and the variables of a run on the data in ``place``."""
     options = ["--data", str(place / "data"), "--out", str(place / "out"), "--lexical", "--answer", "--judge", "--json"]
     models = ["--reader", "llm", "--answer-model", "answer-model", "--judge-model", "judge-model"]
     named = {f"MINDMEM_LLM__{name.upper()}": value for name, value in variables.items()}
     env = {"MINDMEM_LLM__BASE_URL": server.url, "MINDMEM_LLM__API_KEY": "k", "MINDMEM_REASONER": reasoner, **named}
-    return CliRunner().invoke(cli, ["bench", "locomo", *options, *models, *words], env=env)
+    return ["bench", "locomo", *options, *models, *words], env
+
+
+def run(server: ModelServer, place: Path, *words: str, reasoner: str = "rules", **variables: str) -> Result:
+    if not (place / "data").exists():
+        locomo_folder(place / "data")
+    given, env = command(server, place, *words, reasoner=reasoner, **variables)
+    return CliRunner().invoke(cli, given, env=env)
 
 
 def rows(place: Path) -> dict[str, dict[str, Any]]:
@@ -151,3 +165,31 @@ def test_a_budget_that_ends_the_ingest_leaves_all_questions_for_the_next_run(tmp
         assert "MINDMEM_LLM__RUN_TOKENS" in first["stopped"]
         second = json.loads(run(server, tmp_path, "--resume", reasoner="llm").stdout)
     assert (second["questions"], second["left"], second["judge_accuracy"] > 0) == (3, 0, True)
+
+
+def test_a_killed_run_asks_only_what_it_had_not_kept(tmp_path: Path) -> None:
+    """The first question is answered at once, the others hang until the run is killed."""
+    kept = tmp_path / "out" / "rows.jsonl"
+    hanging = threading.Event()
+
+    def script(request: Request) -> Behaviour:
+        answer = answering(request)
+        return answer if PARROT in request.prompt or hanging.is_set() else slow(60, answer)
+
+    with ModelServer(script) as server:
+        locomo_folder(tmp_path / "data")
+        words, env = command(server, tmp_path)
+        process = subprocess.Popen([sys.executable, "-c", WHOLE_COMMAND, *words], env={**os.environ, **env})
+        deadline = time.monotonic() + 60
+        while not (kept.is_file() and kept.stat().st_size) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        assert list(rows(tmp_path)) == ["1:1"]
+        hanging.set()
+        before = len(server.requests)
+        document = json.loads(run(server, tmp_path, "--resume").stdout)
+        asked = [request.prompt for request in server.requests[before:]]
+    assert (document["questions"], document["judge_accuracy"]) == (3, 0.6667)
+    assert len(asked) == 4
+    assert not any(PARROT in prompt for prompt in asked)
