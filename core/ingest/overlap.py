@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from mindmem.core.cancel import Cancelled, until_cancelled
-from mindmem.core.errors import BudgetReached
+from mindmem.core.errors import BudgetReached, EmbedderMismatch, ModelUnavailable
 from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.ingest.pipeline import commit
 from mindmem.core.ingest.prepare import Heard, Prepared, enveloped, listen, prepare
@@ -22,7 +22,7 @@ from mindmem.core.reason.port import Envelope
 from mindmem.core.records import Partition, Receipt
 from mindmem.core.services import Services
 
-__all__ = ["Outcome", "add_wave", "stops", "wave_size"]
+__all__ = ["Outcome", "add_wave", "stops", "unanswered", "wave_size"]
 
 Outcome: TypeAlias = Receipt | Exception
 
@@ -39,10 +39,17 @@ def stops(outcomes: Sequence[Outcome]) -> Exception | None:
     answered for none of the adds. An add that alone could not be judged stops nobody.
     """
     errors = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
-    unheard = [error for error in errors if isinstance(error, ExtractionFailed) and not error.raw]
+    unheard = [error for error in errors if unanswered(error)]
     if unheard and len(unheard) == len(outcomes):
         return unheard[0]
     return next((error for error in errors if _halts(error)), None)
+
+
+def unanswered(error: Exception) -> bool:
+    """Whether no model has said anything of an add: neither the reasoner's nor the embedder, or not the right one."""
+    if isinstance(error, ExtractionFailed):
+        return not error.raw
+    return isinstance(error, ModelUnavailable | EmbedderMismatch)
 
 
 def _halts(error: Exception) -> bool:

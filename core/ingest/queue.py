@@ -8,7 +8,7 @@ from mindmem.core import ids
 from mindmem.core.cancel import Cancelled
 from mindmem.core.errors import BudgetReached, MindMemError
 from mindmem.core.ingest.failure import ExtractionFailed
-from mindmem.core.ingest.overlap import Outcome, add_wave, stops, wave_size
+from mindmem.core.ingest.overlap import Outcome, add_wave, stops, unanswered, wave_size
 from mindmem.core.ingest.request import AddRequest, add_id_of, checked, identified, other_messages
 from mindmem.core.ledger.port import PendingAdd, Quarantined
 from mindmem.core.records import Receipt
@@ -90,7 +90,7 @@ def _settled(services: Services, claimed: Sequence[PendingAdd], outcomes: Sequen
                 receipts.append(outcome)
             case BudgetReached() | Cancelled():
                 untried.append(waiting.add_id)
-            case MindMemError() if outcome.transient or (_unanswered(outcome) and not answered):
+            case MindMemError() if outcome.transient or (unanswered(outcome) and not answered):
                 delay = min(_LONGEST_DELAY, 2.0**waiting.attempts)
                 services.ledger.requeue(waiting.add_id, f"{outcome.code}: {outcome}", delay)
             case MindMemError():
@@ -102,11 +102,6 @@ def _settled(services: Services, claimed: Sequence[PendingAdd], outcomes: Sequen
     if strange:
         raise strange[0]
     return receipts
-
-
-def _unanswered(error: MindMemError) -> bool:
-    """Whether no model has said anything of the add."""
-    return isinstance(error, ExtractionFailed) and not error.raw
 
 
 def _queued(waiting: PendingAdd, run_id: str) -> AddRequest:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support.model_server import ModelServer, Script, html, status
+from support.model_server import Behaviour, ModelServer, Script, html, model_not_found, status, unauthorized
 
 from mindmem.core.errors import ModelUnavailable
 from mindmem.core.memory import Memory
+from mindmem.core.records import SearchResult
 from mindmem.core.settings import Settings
 
 AWAY = "http://127.0.0.1:9/v1"
@@ -60,6 +60,16 @@ def test_queued_adds_stay_pending_until_the_endpoint_is_back(memory: Memory, sto
     assert not memory.search("Turin", user_id="ann").hits
 
 
+@pytest.mark.parametrize("fault", [unauthorized(), model_not_found()])
+def test_a_key_or_model_that_is_refused_leaves_the_queue_as_it_is(store: Path, fault: Behaviour) -> None:
+    with ModelServer(embeddings=fault) as server, opened(store, server.url) as memory:
+        for town in ("Turin", "Bonn"):
+            memory.enqueue(f"Shelf 3 holds the map of {town}.", user_id="ann")
+        memory.process_pending()
+        assert (memory.status().pending, memory.status().quarantined) == (2, 0)
+        assert len(server.requests) == 1
+
+
 def test_an_index_that_was_lost_is_built_anew_from_the_vectors_on_record(memory: Memory, store: Path) -> None:
     memory.fold()
     memory.rebuild_index()
@@ -68,9 +78,9 @@ def test_an_index_that_was_lost_is_built_anew_from_the_vectors_on_record(memory:
         assert [request.body["input"] for request in server.requests] == [["map of Ghent"]]
 
 
-def search(store: Path, rerank: Script | None, **given: Any) -> Any:
+def search(store: Path, rerank: Script | None) -> SearchResult:
     with ModelServer(rerank=rerank) as server, opened(store, server.url, f"{server.origin}/v1/rerank") as memory:
-        return memory.search("Which shelf holds the map of Riga?", user_id="ann", **given)
+        return memory.search("Which shelf holds the map of Riga?", user_id="ann")
 
 
 def test_a_reranker_orders_the_hits_of_a_search_anew(store: Path) -> None:
@@ -81,7 +91,7 @@ def test_a_reranker_orders_the_hits_of_a_search_anew(store: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", [status(500), status(401), html()])
-def test_a_reranker_that_fails_leaves_the_hits_in_their_order_with_a_note(store: Path, fault: Any) -> None:
+def test_a_reranker_that_fails_leaves_the_hits_in_their_order_with_a_note(store: Path, fault: Behaviour) -> None:
     with ModelServer() as server, opened(store, server.url) as memory:
         before = memory.search("Which shelf holds the map of Riga?", user_id="ann")
     found = search(store, fault)
