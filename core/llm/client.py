@@ -75,7 +75,7 @@ class OpenAICompleter:
         """``dialects`` remember what the endpoint understands, beyond this process where they have a folder.
 
         Raises:
-            InvalidInput: an address, a key or a version that can't be meant.
+            InvalidInput: an address, a key, a header or a version that can't be meant.
         """
         self._settings = settings
         self._base_url = address(settings)

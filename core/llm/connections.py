@@ -69,11 +69,17 @@ class Connections:
         """Open nothing yet.
 
         Raises:
-            InvalidInput: an address, a key or a version that can't be meant.
+            InvalidInput: an address, a key, a header or a version that can't be meant.
         """
         self._settings = settings
         self._url = address(settings)
         self._key = key(settings)
+        for name, value in settings.headers.items():
+            if not (value.isascii() and value.isprintable()):
+                raise InvalidInput(
+                    f"MINDMEM_LLM__HEADERS: the value of {name!r} holds letters that no header can carry.",
+                    field="llm.headers",
+                )
         if settings.api == "azure" and not settings.api_version:
             raise InvalidInput(
                 "Azure wants a version: set MINDMEM_LLM__API_VERSION, such as '2024-10-21'.", field="llm.api_version"

@@ -138,6 +138,7 @@ async def test_azure_is_asked_at_its_deployment_with_its_version_and_header() ->
     [
         ({"base_url": "localhost:11434/v1"}, "BASE_URL"),
         ({"api_key": SecretStr("sk-ab\ncd")}, "API_KEY"),
+        ({"headers": {"X-Title": "sk-ab\u2026"}}, "HEADERS.*X-Title"),
         ({"api": "azure", "base_url": "https://x.openai.azure.com"}, "API_VERSION"),
     ],
 )
