@@ -15,10 +15,15 @@ _CHINESE_ID: Final = re.compile(
 _IBAN: Final = re.compile(r"\d\d(?<=(?<![A-Za-z0-9])[A-Za-z]{2}\d\d)(?=[ -]?[A-Za-z0-9]{4})", re.ASCII)
 _SSN: Final = re.compile(r"\d(?<![\d-].)\d\d([ -]?)\d{2}\1\d{4}(?![\d-])", re.ASCII | re.DOTALL)
 _SSN_CUES: Final = ("ssn", "social security")
+_VALUES: Final = bytes(max(0, sign - 48) for sign in range(256))
+"""The value of each ASCII digit."""
+_DOUBLED: Final = bytes(value * 2 - 9 * (value > 4) if value < 10 else 0 for value in range(256))
+"""The digit sum of each value's double."""
+_LETTERS: Final = {ord(sign): str(int(sign, 36)) for sign in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _FOUR: Final = re.compile(r"\d{4}[ -]?\d{4}", re.ASCII)
 
 _IBAN_FORMS: Final = {
-    country: re.compile(rf"(?:[ -]?[A-Za-z0-9]){{{length}}}(?![A-Za-z0-9])", re.ASCII)
+    country: re.compile(rf"(?:[ -]?+[A-Za-z0-9]){{{length}}}(?![A-Za-z0-9])", re.ASCII)
     for length, countries in (
         pair.split(":")
         for pair in (
@@ -71,10 +76,11 @@ def _card_end(number: str) -> int:
 
 
 def _is_card(number: str) -> bool:
-    digits = [int(sign) for sign in number if sign.isdigit()]
+    digits = number.replace(" ", "").replace("-", "")
     if not 13 <= len(digits) <= 19 or len(set(digits)) == 1:
         return False
-    return (sum(digits[-1::-2]) + sum(digit * 2 - 9 * (digit > 4) for digit in digits[-2::-2])) % 10 == 0
+    values = digits.encode("ascii").translate(_VALUES)
+    return (sum(values[-1::-2]) + sum(values[-2::-2].translate(_DOUBLED))) % 10 == 0
 
 
 def _is_chinese_id(number: str, born: str) -> bool:
@@ -93,6 +99,6 @@ def _iban_end(text: str, start: int) -> int:
     match = form.match(text, start) if form else None
     if match is None:
         return 0
-    compact = match[0].replace(" ", "").replace("-", "")
-    number = int("".join(str(int(sign, 36)) for sign in compact[4:] + compact[:4]))
-    return match.end() if number % 97 == 1 else 0
+    compact = match[0].replace(" ", "").replace("-", "").upper()
+    number = (compact[4:] + compact[:4]).translate(_LETTERS)
+    return match.end() if int(number) % 97 == 1 else 0

@@ -1,5 +1,6 @@
 """Secrets in text: keys, tokens, passwords and numbers of accounts are cut out before anything is stored."""
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ _CUE: Final = re.compile(
     re.IGNORECASE,
 )
 _FOREIGN: Final = re.compile(
+    # The first letters again, in one class: most places in a text fail there, without a look at every word.
+    r"(?=[pkmcswlhşпパ暗비암ك])"
     r"(?P<cue>passwor[dt]|kennwort|passord|mot de passe|contrase(?:ñ|n\u0303|n)a|senha|wachtwoord|lösenord|hasło|şifre"
     r"|парол[ья]|パスワード|暗証番号|비밀번호|암호|mật khẩu|كلمة المرور|كلمة السر)\s?"
     rf"(?:(?P<sign>[:：=])\s{{0,3}}|(?:ist|lautet|est|es|é|är|er|to|это)\s{{1,3}}|[はが은는이가]\s?){_VALUE}",
@@ -62,13 +65,20 @@ _CURL: Final = re.compile(r"\s(?:-u|--user|--proxy-user)[ =]{0,2}['\"]?[^\s:'\"]
 _SET: Final = re.compile(r"\b(?:chang|reset|set|updat)\w* [^\n]{0,30}$", re.IGNORECASE)
 _CHANGED: Final = frozenset("changed updated reset rotated replaced renewed".split())
 _NEW: Final = re.compile(
-    r"[^\n]{0,40}?\b(?:it['’]?s|it is|is|to|now)(?: now)?:?\s['\"“]?(?P<value>[^\s'\"`”,;，。；！]{3,200})",
+    r"[^\n]{0,40}?(?=[int])\b(?:it['’]?s|it is|is|to|now)(?: now)?:?\s['\"“]?(?P<value>[^\s'\"`”,;，。；！]{3,200})",
     re.IGNORECASE,
 )
+_LONGEST: Final = 200
+"""Characters of the longest passphrase."""
 _PLAIN: Final = re.compile(r"[a-z]{2,}")
 _ODD: Final = re.compile(r"\d|[a-z_-][A-Z]|[!@#$%^&*_+=~|]")
-_WORDY: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_CLAUSE_END: Final = re.compile(r"[\n,;，。；！？!?'\"”」`]|\.(?:\s|$)| [-–—] ")
+_WORD = r"[^\W_]++(?:[’-][^\W_]++)*+"
+_WORDY: Final = re.compile(r"[^\W_]++(?:['’-][^\W_]++)*+")
+_PHRASE: Final = re.compile(
+    # Whole words only, never fewer of them to make it fit: nothing is tried twice.
+    rf"(?>{_WORD}(?: {_WORD}){{1,11}})(?=\s*(?:[\n,;，。；！？!?'\"”」`]|\.(?:\s|$)| [-–—] |$))"
+)
+"""Two to twelve words to the end of their clause."""
 _NO_SECRET: Final = frozenset(
     "wrong correct incorrect invalid valid required missing expired reset secure weak strong stored saved encrypted"
     " hashed changed updated rotated replaced renewed forgotten lost protected"
@@ -120,19 +130,22 @@ def holds_mark(text: str) -> bool:
 
 
 def _find(text: str) -> list[Secret]:
-    found: list[Secret] = []
+    found: list[tuple[int, int, str]] = []
     if _HAS_KEY.search(text):
-        found += [Secret(*match.span(kind), kind) for match in _KEYS.finditer(text) if (kind := match.lastgroup)]
-    found += [Secret(*number) for number in numbers(text)]
+        found += [(*match.span(kind), kind) for match in _KEYS.finditer(text) if (kind := match.lastgroup)]
+    found += numbers(text)
     found += _told(text)
     kept: list[Secret] = []
-    for secret in sorted(found, key=lambda item: (item.start, -item.end)):
-        if not kept or secret.start >= kept[-1].end:
-            kept.append(secret)
+    last = 0
+    found.sort(key=lambda place: (place[0], -place[1]))
+    for start, end, kind in found:
+        if start >= last:
+            kept.append(Secret(start, end, kind))
+            last = end
     return kept
 
 
-def _told(text: str) -> Iterator[Secret]:
+def _told(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield what the words before it say to be a secret."""
     lowered = text.lower()
     if any(cue in lowered for cue in _CUES):
@@ -141,32 +154,32 @@ def _told(text: str) -> Iterator[Secret]:
         for match in _FOREIGN.finditer(text):
             start, end = _extent(text, match, phrase=match["sign"] is not None)
             if _is_password("password", value := text[start:end]) and (match["sign"] or _ODD.search(value)):
-                yield Secret(start, end, "password")
+                yield start, end, "password"
     if any(cue in text for cue in ("密码", "口令", "密钥", "令牌", "验证码")):
         for match in _CHINESE.finditer(text):
             start, end = _extent(text, match, phrase=False)
             value = text[start:end]
             # Without a word between, "密码 hunter2" is told from "密码 app" by its digit.
             if _is_password(match["cue"], value) and (match["sign"] or any(sign.isdigit() for sign in value)):
-                yield Secret(start, end, _kind(match["cue"]))
+                yield start, end, _kind(match["cue"])
     if any(cue in lowered for cue in ("cvv", "cvc", "cvn", "card security code")):
-        yield from (Secret(*match.span("value"), "pin") for match in _CARD_CODE.finditer(text))
+        yield from ((*match.span("value"), "pin") for match in _CARD_CODE.finditer(text))
     if "curl" in lowered:
         for match in _CURL.finditer(text):
             value = match["value"]
             before = text[max(0, match.start() - 300) : match.start()].lower()
             if "curl" in before and not value.startswith(("[redacted", "$", "<", "{")):
-                yield Secret(*match.span("value"), "password")
+                yield *match.span("value"), "password"
 
 
-def _english(text: str) -> Iterator[Secret]:
+def _english(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _CUE.finditer(text):
-        cue = match["cue"]
+        cue, kind = match["cue"], _kind(match["cue"])
         if match["to"] and not _SET.search(text[max(0, match.start() - 40) : match.start()]):
             continue
-        start, end = _extent(text, match, phrase=_kind(cue) == "password" and match["to"] is None)
+        start, end = _extent(text, match, phrase=kind == "password" and match["to"] is None)
         value = text[start:end]
-        if _kind(cue) == "password" and value.lower() in _CHANGED:
+        if kind == "password" and value.lower() in _CHANGED:
             later = _NEW.match(text, end)
             if later is None:
                 continue
@@ -175,7 +188,7 @@ def _english(text: str) -> Iterator[Secret]:
             if not _ODD.search(value):
                 continue
         if " " in value or _is_password(cue, value):
-            yield Secret(start, end, _kind(cue))
+            yield start, end, kind
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -187,17 +200,16 @@ def _extent(text: str, match: "re.Match[str]", *, phrase: bool) -> tuple[int, in
     start, end = _trimmed(text, *match.span("value"))
     if not phrase or _WORDY.fullmatch(text, start, end) is None:
         return start, end
-    stop = _CLAUSE_END.search(text, end, start + 200)
-    close = stop.start() if stop else min(len(text), start + 200)
-    said = text[start:close].rstrip().split(" ")
-    groups = match.groupdict()
-    if not 2 <= len(said) <= 12 or not all(_WORDY.fullmatch(word) for word in said):
+    clause = _PHRASE.match(text, start, start + _LONGEST)
+    if clause is None:
         return start, end
+    said = clause[0].split(" ")
+    groups = match.groupdict()
     prose = any(word.lower() in _FUNCTION for word in said)
     announced = bool(groups.get("told")) or (match["cue"].lower() == "passphrase" and bool(groups.get("sign")))
     least = 2 if said[0].lower() not in _NO_SECRET else 3 if announced or groups.get("sign") else 4
     if len(said) >= least and (not prose or (announced and len(said) >= 3)):
-        return start, start + len(" ".join(said))
+        return clause.span()
     return start, end
 
 
@@ -218,6 +230,7 @@ def _is_password(cue: str, value: str) -> bool:
     return _PLAIN.fullmatch(lowered) is None and len(value) >= (4 if cue == "验证码" else 6)
 
 
+@functools.lru_cache(maxsize=256)
 def _kind(cue: str) -> str:
     lowered = cue.lower()
     if lowered.startswith(("pass", "pw", "密码", "口令")):
