@@ -8,6 +8,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from mindmem.core.dates.spans import Interval
@@ -18,6 +19,7 @@ from mindmem.core.reason.llm.replies import ExtractedMemory
 from mindmem.core.reason.llm.times import read_time
 from mindmem.core.reason.port import Candidate, Envelope, Hint, Mention
 from mindmem.core.reason.rules import junk
+from mindmem.core.reason.rules.grade import tokens
 from mindmem.core.reason.rules.neighbours import neighbours
 from mindmem.core.records import MemType, Source
 from mindmem.core.records.schema import CATCH_ALL
@@ -126,6 +128,7 @@ class Reader:
             "redacted": secrets or holds_mark(content),
             "spoken_by_assistant": all(one.message.role == "assistant" for one, _, _ in sources),
             "unlocated": not any(exact for _, _, exact in sources),
+            "unverified_number": self._adds_a_number(item.value, [one for one, _, _ in sources], said, zone),
         }
         name = _snake(item.property) or _KEPT_NAMES.get(item.type, CATCH_ALL)
         return Candidate(
@@ -170,6 +173,15 @@ class Reader:
         if low in _MEANS_USER:
             return message.name if message.role == "user" and message.name else _USER
         return name
+
+    @staticmethod
+    def _adds_a_number(value: str, sources: Sequence[Shown], said: datetime | None, zone: str) -> bool:
+        """Whether a value holds a number that its messages don't, in digits or words; a date may be worked out."""
+        numbers = {token for token in tokens(value) if token[0].isdigit()}
+        if not numbers or read_time(value, said, zone) is not None:
+            return False
+        told = {token for one in sources for token in tokens(f"{one.text} {one.message.caption}")}
+        return not numbers <= told
 
     def _of_another_role(self, entity: str, sources: Sequence[Shown], mem_type: MemType) -> bool:
         """Whether only an assistant says something that only the one it is about can know."""

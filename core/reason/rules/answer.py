@@ -5,22 +5,24 @@ of the question's topic is asked first. Where nothing fits, the reader says so r
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import log
 from typing import Final
 
 from mindmem.core.dates import find_times, zone_of
 from mindmem.core.dates.told import local_day
 from mindmem.core.language import chinese, english
-from mindmem.core.language.words import content_words, has_substance
+from mindmem.core.language.words import has_substance
 from mindmem.core.language.words import words as plain_words
 from mindmem.core.reason.port import Answer, AnswerRequest, Judged, Unsure, Verdict
 from mindmem.core.reason.rules.entities import mentions
+from mindmem.core.reason.rules.passages import claims, duration, forms, number_of, place_in, rest_of, tells
 from mindmem.core.reason.rules.questions import read_question, related, same_family, share_told
-from mindmem.core.reason.rules.sentences import is_chinese, split
+from mindmem.core.reason.rules.sentences import is_chinese
 from mindmem.core.records import Memory, TimePrecision
-from mindmem.core.text import STOP_WORDS, normalise_name, terms
 
 __all__ = ["MOST_WORDS", "RulesAnswerer"]
 
@@ -32,27 +34,15 @@ _ALL: Final = 0.75
 """Share at which a memory tells of all that a yes or no is asked about, some of it in other words."""
 _READ: Final = 4_000  # characters of a memory that are read
 _MOST_VALUES: Final = 5
-_NUMERAL: Final = (
-    rf"\d+(?:[.,]\d+)*|{'|'.join(sorted(english.NUMBERS, key=len, reverse=True))}|dozens?|hundreds?|thousands?"
-)
-_NUMBER: Final = re.compile(
-    rf"[$€£¥]?(?<![\w.])(?:{_NUMERAL})(?:[ -](?:{_NUMERAL}))*(?:%| ?percent| million| billion)?(?![\w%])"
-    rf"|\d+(?:\.\d+)?(?=[\u4e00-\u9fff])|[零一二两三四五六七八九十百千万]+(?=[{chinese.MEASURES}])",
-    re.IGNORECASE,
-)
-_LENGTH: Final = re.compile(
-    rf"(?:(?:{_NUMERAL}|an?|several|few) )+(?:second|minute|hour|day|night|week|weekend|month|year|decade)s?\b"
-    r"|[\d零一二两三四五六七八九十半几]+(?:个?(?:小时|星期|礼拜|月)|分钟|秒|天|周|年)",
-    re.IGNORECASE,
-)
-_PLACE: Final = re.compile(
-    r"\b(?:in|at|to|from|near|around|on|into|inside)\s+((?:(?:the|a|an|my|our|her|his|their)\s+)?[\w'’.-]+(?:\s+(?!(?:and|but|with|for|on"
-    r"|in|at|last|this|next|yesterday|today|because|where|when|to|since|who|that)\b)[\w'’.-]+){0,4})",
-    re.IGNORECASE,
-)
-_CHINESE_PLACE: Final = re.compile(rf"(?:住在|在|去了?|到了?|来自|位于|搬到了?){chinese.PLACE.pattern}")
-_CLAUSE: Final = re.compile(r"[,;:，；：]\s*|\s+(?:but|because|so|while|although|whereas)\s+")
-_MARKS: Final = " \t\"'“”‘’.,;:!?。，；：！？、"
+_AROUND: Final = 0.6
+"""What a word of the topic counts that stands only in what was said right before or after a memory."""
+_OTHERS: Final = 0.2
+"""What it costs a memory to be neither about nor by the person that is asked about."""
+_LATER: Final = 0.01
+"""What each place in the search's order costs."""
+_OVER: Final = 0.25
+_FROM: Final = re.compile(r"\bfrom\b[^?]{0,25}\?*$|来自|从哪", re.IGNORECASE)
+_FIRST_PERSON: Final = re.compile(r"\b(?:i|we|my|our)\b|我", re.IGNORECASE)
 _NEVER: Final = frozenset({"negated"})
 
 
@@ -65,12 +55,25 @@ class RulesAnswerer:
 
 
 @dataclass(frozen=True, slots=True)
+class _Heard:
+    """A memory, the terms of it and of what stands around it, its sentence that tells most of the topic, and whether it
+    is neither about nor by the person that is asked about."""
+
+    memory: Memory
+    known: frozenset[str]
+    around: frozenset[str]
+    sentence: str
+    others: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Told:
-    """A memory, the share of the topic that it tells of, and its place among the found ones."""
+    """A memory that tells of the topic: the share of it, the same with rare words counting more, and the sentence."""
 
     memory: Memory
     share: float
-    rank: int
+    fit: float
+    sentence: str
 
 
 class _Reading:
@@ -80,7 +83,7 @@ class _Reading:
         self._request = request
         self._asked = read_question(request.question)
         self._zone = request.timezone
-        self._names = _names(request.memories) & _forms(request.question)
+        self._names = _names(request.memories) & forms(request.question)
         self._topic = self._asked.topic - self._names
         self._properties = self._asked.properties - self._names
 
@@ -91,7 +94,9 @@ class _Reading:
         if self._asked.kind == "yes_no":
             return self._yes_or_no(told[0])
         for one in told:
-            text = self._fitting(one.memory)
+            if self._asked.kind in ("what", "where", "who") and not _NEVER.isdisjoint(one.memory.flags):
+                continue
+            text = self._fitting(one.memory, one.sentence)
             if not has_substance(text):
                 continue
             used = [one.memory]
@@ -102,32 +107,58 @@ class _Reading:
 
     def _told(self) -> list[_Told]:
         """The memories that tell of the topic, those that tell most first, the newest of equals before older ones."""
+        heard = [self._hear(memory) for memory in self._request.memories]
+        often = Counter(term for one in heard if one for term in self._topic if not related(term).isdisjoint(one.known))
+        weights = {term: log(1 + (len(heard) + 1) / (often[term] + 1)) for term in self._topic}
         found = []
-        for rank, memory in enumerate(self._request.memories):
-            known = _memory_terms(memory)
-            about = not self._names or bool(self._names & known)
-            share = share_told(self._topic, known)
-            if about and (share >= _LEAST or not self._topic):
-                found.append(_Told(memory, share, rank))
+        for rank, one in enumerate(heard):
+            if one is None:
+                continue
+            share = self._share(one, dict.fromkeys(self._topic, 1.0))
+            if share >= _LEAST or not self._topic:
+                later = 0.0 if self._names_property(one.memory) else rank * _LATER
+                found.append(_Told(one.memory, share, self._share(one, weights) - later, one.sentence))
         return sorted(found, key=self._order)
 
-    def _order(self, told: _Told) -> tuple[float, int, float, int]:
+    def _hear(self, memory: Memory) -> _Heard | None:
+        """What a memory says, None where it only asks or tells of other people than the question."""
+        sentences = claims(memory.content[:_READ])
+        if not sentences:
+            return None
+        own = forms(f"{memory.entity_name} {memory.speaker}")
+        known = own | forms(f"{' '.join(sentences)} {memory.property_name.replace('_', ' ')} {memory.value}")
+        if self._names and self._names.isdisjoint(known):
+            return None
+        others = bool(self._names) and self._names.isdisjoint(own)
+        best = max(sentences, key=lambda sentence: tells(sentence, self._topic))
+        return _Heard(memory, known, forms(memory.context), best, others)
+
+    def _share(self, heard: _Heard, weights: Mapping[str, float]) -> float:
+        """Which share of the topic a memory tells of, 0..1; what stands only around it counts less."""
+        share = 0.0
+        for term, weight in weights.items():
+            share += weight * max(
+                share_told(frozenset({term}), heard.known), _AROUND * share_told(frozenset({term}), heard.around)
+            )
+        return share / max(sum(weights.values()), 1e-9) - (_OTHERS if heard.others else 0.0)
+
+    def _order(self, told: _Told) -> tuple[float, int, float]:
         memory = told.memory
         at = memory.event_time
         value_first = 0 if self._names_property(memory) else 1
         newest = -at.timestamp() if at is not None and value_first == 0 else 0.0
-        over = memory.status != "active" or "past" in memory.flags
-        return (-round(told.share - (0.25 if over else 0.0), 2), value_first, newest, told.rank)
+        over = _OVER if memory.status != "active" or "past" in memory.flags else 0.0
+        return (-round(told.fit - over, 2), value_first, newest)
 
     def _names_property(self, memory: Memory) -> bool:
         """Whether a memory's value is the value of the property that the topic names."""
         if not memory.value or not memory.property_name or not _NEVER.isdisjoint(memory.flags):
             return False
-        return same_family(self._properties, _forms(memory.property_name.replace("_", " ")))
+        return same_family(self._properties, forms(memory.property_name.replace("_", " ")))
 
     # ------------------------------------------------------------------ what fits each kind
 
-    def _fitting(self, memory: Memory) -> str:
+    def _fitting(self, memory: Memory, sentence: str) -> str:
         kind = self._asked.kind
         match kind:
             case "when":
@@ -135,15 +166,17 @@ class _Reading:
             case "until":
                 return self._end(memory)
             case "count":
-                return self._count(memory)
+                return self._count(memory, sentence)
             case "length":
-                return self._length(memory)
+                return self._length(memory, sentence)
             case "where":
-                return self._where(memory)
+                return self._where(memory, sentence)
             case "who":
-                return self._who(memory)
+                return self._who(memory, sentence)
             case _:
-                return memory.value if self._names_property(memory) else self._rest(memory)
+                if self._names_property(memory):
+                    return memory.value
+                return rest_of(sentence, self._topical, self._topic)
 
     def _when(self, memory: Memory) -> str:
         if memory.valid_from is None:
@@ -192,25 +225,15 @@ class _Reading:
         parts = {"year": f"{at.year}", "month": f"{month} {at.year}"}
         return parts.get(precision, f"{at.day} {month} {at.year}")
 
-    def _count(self, memory: Memory) -> str:
-        if self._names_property(memory) and (found := _NUMBER.search(memory.value)):
-            return found[0].strip()
-        text = memory.content[:_READ]
-        dated = [(span.start, span.end) for span in find_times(text, memory.observed_at, self._zone)]
-        counted = _places(text, self._topic)
-        best, nearest = "", len(text) + 1
-        for found in _NUMBER.finditer(text):
-            if any(start < found.end() and found.start() < end for start, end in dated):
-                continue
-            near = min((place - found.end() for place in counted if place >= found.end()), default=len(text))
-            if near < nearest:
-                best, nearest = found[0].strip(), near
-        return best
+    def _count(self, memory: Memory, sentence: str) -> str:
+        if self._names_property(memory) and (found := number_of(memory.value, self._topic, ())):
+            return found
+        return number_of(sentence, self._topic, self._dated(memory, sentence))
 
-    def _length(self, memory: Memory) -> str:
-        found = _LENGTH.search(memory.value) or _LENGTH.search(memory.content[:_READ])
+    def _length(self, memory: Memory, sentence: str) -> str:
+        found = duration(memory.value) or duration(sentence)
         if found:
-            return found[0]
+            return found
         return self._elapsed(memory) if memory.valid_from and memory.mem_type in ("profile", "fact") else ""
 
     def _elapsed(self, memory: Memory) -> str:
@@ -225,62 +248,40 @@ class _Reading:
             return f"{count}{_CHINESE_UNITS[unit]}"
         return f"{count} {unit}{'' if count == 1 else 's'}"
 
-    def _where(self, memory: Memory) -> str:
+    def _where(self, memory: Memory, sentence: str) -> str:
         last = memory.property_name.rpartition("_")[2]
         if self._names_property(memory) or (memory.value and last in ("in", "at", "to", "from", "near")):
             return memory.value
-        text = memory.content[:_READ]
-        places = [
-            found.name for found in mentions(text) if found.entity_type == "place" and not self._asked_with(found.name)
-        ]
-        if places:
-            return places[0]
-        if found := _CHINESE_PLACE.search(text):
-            return re.sub(r"^(?:住在|位于|来自|搬到了?|去了?|到了?|在)", "", found[0])
-        dated = [(span.start, span.end) for span in find_times(text, memory.observed_at, self._zone)]
-        for match in _PLACE.finditer(text):
-            inside = any(start < match.end(1) and match.start(1) < end for start, end in dated)
-            if not inside and not self._asked_with(match[1]):
-                return match[1]
-        return ""
+        origin = _FROM.search(self._request.question) is not None
+        for found in () if origin else mentions(sentence):
+            if found.entity_type == "place" and not self._asked_with(found.name):
+                return found.name
+        return place_in(sentence, self._dated(memory, sentence), self._asked_with, origin=origin)
 
-    def _who(self, memory: Memory) -> str:
+    def _who(self, memory: Memory, sentence: str) -> str:
         if self._names_property(memory):
             return memory.value
-        for found in mentions(memory.content[:_READ], _speakers(self._request.memories)):
-            if found.entity_type in ("person", "thing", "organization") and not self._asked_with(found.name):
+        for found in mentions(sentence, _speakers(self._request.memories)):
+            named = found.entity_type in ("person", "organization") or (
+                found.entity_type == "thing" and not any(sign.isdigit() for sign in found.name)
+            )
+            if named and not self._asked_with(found.name):
                 return found.name
         for name in (memory.entity_name, memory.speaker):
-            if name and not self._asked_with(name):
+            if name and not self._asked_with(name) and (name in sentence or _FIRST_PERSON.search(sentence)):
                 return name
         return ""
 
-    def _rest(self, memory: Memory) -> str:
-        """What the clause that tells most of the topic says besides it: the words after the last asked ones."""
-        clause = max(_clauses(memory.content[:_READ]), key=self._tells, default="")
-        if is_chinese(clause):
-            return clause
-        pieces = clause.split()
-        asked = [place for place, piece in enumerate(pieces) if self._asked_with(piece) or self._topical(piece)]
-        after = pieces[asked[-1] + 1 :] if asked else pieces
-        before = pieces[: asked[0]] if asked else []
-        for part in (after, before):
-            answer = _trimmed(part)
-            if answer:
-                return answer
-        return clause
-
-    def _tells(self, clause: str) -> int:
-        known = _forms(clause)
-        return sum(not related(term).isdisjoint(known) for term in self._topic)
+    def _dated(self, memory: Memory, text: str) -> list[tuple[int, int]]:
+        return [(span.start, span.end) for span in find_times(text, memory.observed_at, self._zone)]
 
     def _topical(self, piece: str) -> bool:
-        return any(not related(term).isdisjoint(_forms(piece)) for term in self._topic)
+        return self._asked_with(piece) or tells(piece, self._topic) > 0
 
     def _asked_with(self, text: str) -> bool:
         """Whether the question says all words of a text itself."""
-        said = _forms(text)
-        return bool(said) and said <= _forms(self._request.question)
+        said = forms(text)
+        return bool(said) and said <= forms(self._request.question)
 
     # ------------------------------------------------------------------ several memories, and yes or no
 
@@ -331,51 +332,15 @@ def _denies(text: str) -> bool:
     return not english.NEGATIONS.isdisjoint(plain_words(text)) or chinese.NEGATION.search(bare) is not None
 
 
-def _forms(text: str) -> frozenset[str]:
-    return frozenset(term.text for term in terms(text))
-
-
-def _memory_terms(memory: Memory) -> frozenset[str]:
-    named = " ".join((memory.entity_name, memory.speaker, memory.property_name.replace("_", " "), memory.value))
-    return _forms(f"{memory.content[:_READ]} {named}")
-
-
 def _names(memories: Sequence[Memory]) -> frozenset[str]:
     """The terms of the people that the memories are about or were said by."""
     people = {memory.speaker for memory in memories}
     people |= {memory.entity_name for memory in memories if memory.entity_type == "person"}
-    return frozenset().union(*(_forms(name) for name in people))
+    return frozenset().union(*(forms(name) for name in people))
 
 
 def _speakers(memories: Sequence[Memory]) -> frozenset[str]:
     return frozenset(memory.speaker.lower() for memory in memories if memory.speaker)
-
-
-def _clauses(text: str) -> Iterator[str]:
-    for sentence in split(text):
-        for clause in _CLAUSE.split(sentence.text):
-            if has_substance(clause):
-                yield clause.strip(_MARKS)
-
-
-def _places(text: str, topic: frozenset[str]) -> list[int]:
-    """Where words of the topic begin."""
-    found = [match.start() for match in re.finditer(r"[^\W_]+", text) if not _forms(match[0]).isdisjoint(topic)]
-    return found or [place for place, sign in enumerate(text) if sign in topic]
-
-
-def _trimmed(pieces: Sequence[str]) -> str:
-    """The words without what holds sentences together at either end; empty when nothing else is left."""
-    left = list(pieces)
-    while left and normalise_name(left[0]) in _EDGES:
-        left.pop(0)
-    while left and normalise_name(left[-1]) in _EDGES:
-        left.pop()
-    text = " ".join(left).strip(_MARKS)
-    return text if content_words(text) else ""
-
-
-_EDGES: Final = (STOP_WORDS["english"] - {"no", "not", "both", "all", "her", "his", "my", "our", "their"}) | {""}
 
 
 def _short(text: str) -> str:

@@ -53,9 +53,18 @@ _NO_TOPIC: Final = frozenset(
 )
 """Words that name what is asked for or how it is asked, and no topic."""
 _NO_TOPIC_SIGNS: Final = frozenset("谁哪几多少久大时候何月号年天日地方位")
+_IRREGULAR: Final = (
+    "come/came see/saw/seen meet/met give/gave/given take/took/taken make/made find/found tell/told think/thought"
+    " feel/felt lose/lost write/wrote/written run/ran win/won sell/sold leave/left teach/taught bring/brought"
+    " build/built grow/grew/grown drink/drank sing/sang swim/swam drive/drove/driven ride/rode fly/flew speak/spoke"
+    " choose/chose/chosen wear/wore/worn break/broke/broken catch/caught fall/fell hear/heard keep/kept know/knew/known"
+    " sleep/slept spend/spent send/sent pay/paid hold/held become/became lead/led draw/drew/drawn say/said"
+).split()
+"""Forms of verbs that share no stem."""
 _FAMILIES: Final = tuple(
-    frozenset(term.text for word in family.split() for term in terms(word))
+    frozenset(term.text for word in family.replace("/", " ").split() for term in terms(word))
     for family in (
+        *_IRREGULAR,
         "job work works worked working occupation profession career employer employed company",
         "live lives living lived home reside resides moved move moving relocated address based hometown",
         "like likes liked love loves loved enjoy enjoys favorite favourite prefer prefers hobby hobbies fan",

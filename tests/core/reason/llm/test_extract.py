@@ -252,6 +252,23 @@ async def test_equal_items_are_one_candidate() -> None:
     assert len(found.candidates) == 1
 
 
+@pytest.mark.parametrize(
+    ("value", "flagged"),
+    [
+        ("two boats", False),
+        ("2 boats", False),
+        ("3 boats", True),
+        ("12 boats", True),
+        ("boats", False),
+        ("2024-03-14", False),
+    ],
+)
+async def test_a_number_that_nobody_said_is_flagged(value: str, flagged: bool) -> None:
+    asked = envelope(said("I own two boats since yesterday", name="Ann"))
+    found = await only(asked, reply(item("Ann owns boats.", (1, "two boats"), value=value)))
+    assert ("unverified_number" in found.flags) == flagged
+
+
 # ---------------------------------------------------------------------- whose words
 
 

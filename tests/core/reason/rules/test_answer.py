@@ -159,6 +159,29 @@ async def test_answers_are_short() -> None:
     assert 0 < len(text.split()) <= MOST_WORDS
 
 
+async def test_what_somebody_asks_is_no_answer() -> None:
+    question = told("Do you play the cello?", about="Bob")
+    assert isinstance(await asked("What does Ann play?", question), Unsure)
+    assert await answer("What does Ann play?", question, told("I play the cello.")) == "cello"
+
+
+async def test_the_words_around_a_memory_tell_what_it_answers() -> None:
+    reply = told("I play the oboe.", context="Bob: Which instruments of the orchestra do you play?")
+    assert await answer("Which orchestra instruments does Ann play?", reply) == "oboe"
+
+
+async def test_a_rare_word_of_the_question_decides_between_memories() -> None:
+    painted = [told(f"I painted a {what} last summer.") for what in ("boat", "bridge", "harbour")]
+    wanted = told("I painted the walnut cupboard green.")
+    assert "green" in await answer("What did Ann do with the walnut cupboard she painted?", *painted, wanted)
+
+
+async def test_a_word_that_begins_a_verb_is_no_place() -> None:
+    assert await answer("Where did Ann swim?", told("I wanted to swim in the lake with Bob.")) == "the lake"
+    moved = told("I came to Oslo from my village near the coast.")
+    assert await answer("Where did Ann come from?", moved) == "my village"
+
+
 @pytest.mark.parametrize("question", ["", "?", "…", "what", "的", "\ud800", "x" * 50_000])
 async def test_odd_questions_never_raise(question: str) -> None:
     await asked(question, LIVES, *CHINESE)
