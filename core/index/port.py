@@ -38,7 +38,8 @@ class Query:
     asked about, empty if none, and ``subject_ids`` are its tokens: a name alone is no evidence that a memory answers
     what is asked about its bearer, so the floor leaves it out. ``filter`` is applied before the top k. ``weights``
     are those of lexical, dense and late (missing: the index's defaults); a leg that is not available gives its weight
-    to the others.
+    to the others. With ``exact`` False, ``lexical`` and ``dense`` may miss a few of the best, for the sake of a cost
+    that hardly grows with the partition; what they return obeys the filter, and ``hybrid`` is exact all the same.
     """
 
     partition: Partition
@@ -51,6 +52,7 @@ class Query:
     k: int = 10
     candidates: int = 200
     weights: Mapping[str, float] = field(default_factory=dict)
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,6 +211,7 @@ class _Legs:
             filter=self._active,
             k=_LEG,
             candidates=_LEG,
+            exact=False,
         )
         votes.vote("lexical", (scored.memory_id for scored in self._index.lexical(query)))
         if vector is not None:

@@ -11,7 +11,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Growing(Generic[Scalar]):
-    """A numpy array of ``len(self)`` rows in a buffer with room for more."""
+    """A numpy array of ``len(self)`` rows in a buffer with room for more; the room is all zeros."""
 
     __slots__ = ("_buffer", "_length")
 
@@ -34,10 +34,15 @@ class Growing(Generic[Scalar]):
 
     def append(self, rows: npt.NDArray[Any]) -> None:
         """Add rows of the same width and kind at the end."""
-        needed = self._length + len(rows)
+        before = self._length
+        self.extend(len(rows))
+        self._buffer[before : self._length] = rows
+
+    def extend(self, count: int) -> None:
+        """Add ``count`` rows of zeros at the end."""
+        needed = self._length + count
         if needed > len(self._buffer):
             room = np.zeros((max(needed, needed + needed // 4, 16), *self._buffer.shape[1:]), dtype=self._buffer.dtype)
             room[: self._length] = self.view
             self._buffer = room
-        self._buffer[self._length : needed] = rows
         self._length = needed

@@ -10,9 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.errors import EmbedderMismatch, InvalidInput, StaleGeneration, bounded
 from mindmem.core.index.embedded.codec import decode
@@ -165,12 +162,11 @@ class EmbeddedIndex:
 
         def page_of(arrays: Arrays) -> list[tuple[int, str]]:
             columns = arrays.columns
-            mask = columns.mask(filter_)
-            places = np.arange(len(columns)) if mask is None else np.flatnonzero(mask)
             if order == "id":
-                return first((0, columns.memory_ids[at]) for at in places)
+                return first((0, columns.memory_ids[at]) for at in columns.places(filter_))
             times = columns.times("recorded_at")
-            return first((int(times[at]), columns.memory_ids[at]) for at in _newest(places, times, limit, after))
+            places = columns.newest(filter_, limit + 1, None if after is None else after[0])
+            return first((int(times[at]), columns.memory_ids[at]) for at in places)
 
         best = first(key for keys in self._over(partition, _COLUMNS, page_of) for key in keys)
         page = best[:limit]
@@ -183,7 +179,7 @@ class EmbeddedIndex:
 
         def passing(arrays: Arrays) -> int:
             mask = arrays.columns.mask(filter_)
-            return len(arrays.columns) if mask is None else int(np.count_nonzero(mask))
+            return len(arrays.columns) if mask is None else int(mask.sum())
 
         return sum(self._over(partition, _COLUMNS, passing))
 
@@ -191,7 +187,8 @@ class EmbeddedIndex:
         """Return the persons that this user's memories name; nobody for a partition without user_id."""
         if not partition.user_id:
             return People()
-        found = self._over(partition, _COLUMNS, lambda arrays: arrays.columns.people())
+        # Who asks for people goes on to search: columns and words are read in one pass.
+        found = self._over(partition, ("columns", "postings"), lambda arrays: arrays.columns.people())
         return found[0] if found else People()
 
     def close(self) -> None:
@@ -234,29 +231,32 @@ class EmbeddedIndex:
         self._check()
         results = []
         for one in [partition] if partition.user_id else self._store.parts(partition.project_id):
-            found = self._store.part(one)
-            if found is None:
+            arrays = self._cached(one)
+            if arrays is None:
                 continue
-            part, _, stamp = found
-            arrays = self._cached(one, part)
-            with arrays.lock:
-                if not arrays.fresh(stamp, pieces):
-                    arrays.refresh(pieces)
-                    self._bound(arrays)
+            with arrays.lock, self._store.snapshot():
+                arrays.refresh(pieces)
                 results.append(read(arrays))
+                self._bound(arrays)
         return results
 
-    def _cached(self, partition: Partition, part: int) -> Arrays:
+    def _cached(self, partition: Partition) -> Arrays | None:
+        """Return the partition's arrays, None where it has no documents."""
         with self._lock:
-            arrays = self._arrays.get(partition)
-            if arrays is None:
-                arrays = self._arrays[partition] = Arrays(self._store, partition, part, self._embedder)
-            self._arrays.move_to_end(partition)
-            return arrays
+            if partition in self._arrays:
+                self._arrays.move_to_end(partition)
+                return self._arrays[partition]
+        found = self._store.part(partition)
+        if found is None:
+            return None
+        with self._lock:
+            return self._arrays.setdefault(partition, Arrays(self._store, partition, found[0], self._embedder))
 
     def _bound(self, arrays: Arrays) -> None:
         size = arrays.nbytes
         with self._lock:
+            if self._sizes.get(arrays.partition) == size:
+                return
             if self._arrays.get(arrays.partition) is arrays:
                 self._sizes[arrays.partition] = size
             while sum(self._sizes.values()) > self._cache_bytes and len(self._arrays) > 1:
@@ -315,19 +315,3 @@ def _read_cursor(cursor: str | None, order: str) -> tuple[int, str] | None:
     raise InvalidInput(
         f"The cursor {bounded(cursor)} is not one that this scan gave; begin without one.", field="cursor"
     )
-
-
-def _newest(
-    places: npt.NDArray[np.intp], times: npt.NDArray[np.int64], limit: int, after: tuple[int, str] | None
-) -> npt.NDArray[np.intp]:
-    """Return the places that may be on the page: those no older than its last one, before any id is looked at."""
-    if after is not None:
-        places = places[times[places] <= after[0]]
-    if len(places) <= limit + 1:
-        return places
-    of = times[places]
-    # Rows of the cursor's own instant may have been on the last page, so as many more are kept.
-    same = 0 if after is None else int(np.count_nonzero(of == after[0]))
-    wanted = min(len(places), limit + 1 + same)
-    recent: npt.NDArray[np.intp] = places[of >= np.partition(of, -wanted)[-wanted]]
-    return recent

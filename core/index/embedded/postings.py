@@ -1,6 +1,7 @@
-"""The words of a partition: who holds which, sorted once, with a tail of what came since."""
+"""The words of a partition: who holds which, in sorted runs, with a tail of what came since."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -14,30 +15,42 @@ from mindmem.core.index.port import FIELD_WEIGHTS
 __all__ = ["Postings"]
 
 _WEIGHTS: Final = np.array([FIELD_WEIGHTS[name] for name in FIELDS], dtype=np.float32)
-_SMALL_TAIL: Final = 8_192
-"""Words that may wait in the tail of even a small partition before everything is sorted anew."""
+_TAIL: Final = 8_192
+"""Words that may wait in the tail before they are sorted into a run."""
 _GONE: Final = np.uint64(0)
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(slots=True, eq=False)
+class _Run:
+    """Postings in compressed rows: terms sorted, the documents of each together; a count of 0 is a word that went."""
+
+    terms: npt.NDArray[np.uint64]
+    starts: npt.NDArray[np.int64]
+    docs: npt.NDArray[np.int32]
+    counts: Floats
+    holed: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        return self.terms.nbytes + self.starts.nbytes + self.docs.nbytes + self.counts.nbytes
 
 
 class Postings:
-    """Postings in compressed rows (terms sorted, documents of each term together), plus an unsorted tail.
+    """Postings in runs, each at least twice as long as the next, plus an unsorted tail.
 
-    A document whose text changed is dead in the base and lives in the tail. When the tail has outgrown an eighth of the
-    base, the next query sorts both together, which keeps adding at a constant cost on average.
+    A query sorts a tail that has grown long into a run of its own, and runs that have come too close in length into
+    one: so a word is sorted a few times in its life, a query looks into a few runs, and adding costs the same in a
+    large partition as in a small one. A document whose text changed has its old words taken out.
     """
 
     def __init__(self) -> None:
-        self._terms: npt.NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
-        self._starts: npt.NDArray[np.int64] = np.zeros(1, dtype=np.int64)
-        self._docs: npt.NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        self._counts: Floats = np.empty(0, dtype=np.float32)
+        self._runs: list[_Run] = []
         self._tail_terms = Growing(np.empty(0, dtype=np.uint64))
         self._tail_docs = Growing(np.empty(0, dtype=np.int32))
         self._tail_counts = Growing(np.empty(0, dtype=np.float32))
         self._lengths = Growing(np.empty(0, dtype=np.float32))
-        self._dead = Growing(np.empty(0, dtype=np.bool_))
-        self._any_dead = False
-        self._norms: Floats | None = None
+        self._total = 0.0
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -45,81 +58,129 @@ class Postings:
     @property
     def nbytes(self) -> int:
         """Return the size of all arrays in bytes."""
-        grown = (self._tail_terms, self._tail_docs, self._tail_counts, self._lengths, self._dead)
-        fixed = (self._terms, self._starts, self._docs, self._counts)
-        return sum(array.nbytes for array in grown) + sum(array.nbytes for array in fixed) + 4 * len(self)
+        grown = (self._tail_terms, self._tail_docs, self._tail_counts, self._lengths)
+        return sum(array.nbytes for array in grown) + sum(run.nbytes for run in self._runs)
 
-    def put(self, places: npt.NDArray[np.int64], packed: Sequence[bytes], lengths: bytes) -> None:
+    def put(self, places: Places, packed: Sequence[bytes], lengths: bytes) -> None:
         """Set the words of the documents at ``places`` (ascending; those beyond the end are new and contiguous)."""
         known = int(np.searchsorted(places, len(self)))
         long = np.frombuffer(lengths, dtype="<u2").reshape(-1, len(FIELDS)).astype(np.float32) @ _WEIGHTS
-        changed = places[:known]
         if known:
-            self._lengths.view[changed] = long[:known]
-            self._dead.view[changed] = True
-            self._any_dead = True
-            self._tail_terms.view[np.isin(self._tail_docs.view, changed)] = _GONE
+            self._total -= float(self._lengths.view[places[:known]].sum(dtype=np.float64))
+            self._lengths.view[places[:known]] = long[:known]
+            self._take_out(places[:known])
         self._lengths.append(long[known:])
-        self._dead.append(np.zeros(len(places) - known, dtype=np.bool_))
+        self._total += float(long.sum(dtype=np.float64))
         terms, owners, counts = unpack_terms(packed, _WEIGHTS)
         self._tail_terms.append(terms)
         self._tail_docs.append(places.astype(np.int32)[owners])
         self._tail_counts.append(counts)
-        self._norms = None
 
     def score(self, query: Mapping[str, float], topic: Collection[str]) -> tuple[Floats, Floats]:
         """Return BM25F as a share of the most this query could reach, and the share of the terms of its ``topic`` that
         each document holds, weighted by idf; both by document, in 0..1."""
-        if len(self._tail_terms) > max(_SMALL_TAIL, len(self._docs) // 8):
-            self._sort()  # here and not while rows come in: a partition that is loaded page by page is sorted once
-        held = [self._holders(np.uint64(term_hash(term))) for term in query]
+        self._settle()  # here and not while rows come in: a partition that is loaded page by page is sorted once
+        held = self._held(query)
         sizes = np.array([len(docs) for docs, _ in held], dtype=np.int64)
         weights = np.array(list(query.values()), dtype=np.float64)
         rare = idf(len(self), sizes) * weights
         tells = np.where([term in topic for term in query], rare / np.maximum(weights, 1e-9), 0.0)
         docs = np.concatenate([docs for docs, _ in held])
-        counts = np.concatenate([counts for _, counts in held])
-        gained = np.repeat(rare, sizes) * counts / (counts + self._normed()[docs])
+        gained = self._gained(held, rare)
         scores = np.bincount(docs, gained, len(self)) / max(float(rare.sum()), 1e-9)
         covered = np.bincount(docs, np.repeat(tells, sizes), len(self)) / max(float(tells.sum()), 1e-9)
         return scores.astype(np.float32), covered.astype(np.float32)
 
-    def _holders(self, term: np.uint64) -> tuple[Any, Any]:
-        at = int(np.searchsorted(self._terms, term))
-        docs, counts = self._docs[:0], self._counts[:0]
-        if at < len(self._terms) and self._terms[at] == term:
-            held = slice(self._starts[at], self._starts[at + 1])
-            docs, counts = self._docs[held], self._counts[held]
-            if self._any_dead:
-                living = ~self._dead.view[docs]
-                docs, counts = docs[living], counts[living]
-        if len(self._tail_terms):
-            tail = np.flatnonzero(self._tail_terms.view == term)
-            if len(tail):
-                docs = np.concatenate([docs, self._tail_docs.view[tail]])
-                counts = np.concatenate([counts, self._tail_counts.view[tail]])
-        return docs, counts
+    def nearby(self, query: Mapping[str, float], budget: int) -> tuple[Places, Floats]:
+        """Return documents that share words with the query, and their BM25F by those words, looking at no more than
+        ``budget`` postings: those of the rarest words, and of a single word that has more the documents added last."""
+        self._settle()
+        held = self._held(query)
+        rare = idf(len(self), np.array([len(docs) for docs, _ in held])) * np.array(list(query.values()))
+        chosen: list[int] = []
+        left = budget
+        for at in sorted(range(len(held)), key=lambda at: len(held[at][0])):
+            if chosen and len(held[at][0]) > left:
+                break
+            chosen.append(at)
+            left -= len(held[at][0])
+        some = [(held[at][0][-budget:], held[at][1][-budget:]) for at in chosen]
+        docs = np.concatenate([docs for docs, _ in some])
+        scores = np.bincount(docs, self._gained(some, rare[chosen]), len(self)) / max(float(rare.sum()), 1e-9)
+        places = np.flatnonzero(scores)
+        return places, scores[places].astype(np.float32)
 
-    def _normed(self) -> Floats:
-        if self._norms is None:
-            lengths = self._lengths.view
-            mean = max(float(lengths.mean()), 1e-6) if len(lengths) else 1.0
-            self._norms = np.float32(K1) * (np.float32(1.0 - B) + np.float32(B / mean) * lengths)
-        return self._norms
+    def _gained(self, held: Sequence[tuple[Any, Any]], rare: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return what each posting adds to its document's score."""
+        sizes = [len(docs) for docs, _ in held]
+        docs = np.concatenate([docs for docs, _ in held])
+        counts = np.concatenate([counts for _, counts in held])
+        mean = max(self._total / len(self), 1e-6) if len(self) else 1.0
+        norms = np.float32(K1 * (1.0 - B)) + np.float32(K1 * B / mean) * self._lengths.view[docs]
+        gained: npt.NDArray[np.float64] = np.repeat(rare, sizes) * counts / (counts + norms)
+        return gained
 
-    def _sort(self) -> None:
-        terms = np.repeat(self._terms, np.diff(self._starts))
-        living = ~self._dead.view[self._docs]
+    def _held(self, query: Mapping[str, float]) -> list[tuple[Any, Any]]:
+        """Return the documents and counts of each term."""
+        terms = np.array([term_hash(term) for term in query], dtype=np.uint64)
+        found: list[list[tuple[Any, Any]]] = [[] for _ in terms]
+        for run in self._runs:
+            places = np.minimum(np.searchsorted(run.terms, terms), len(run.terms) - 1)
+            for number in np.flatnonzero(run.terms[places] == terms):
+                held = slice(run.starts[places[number]], run.starts[places[number] + 1])
+                docs, counts = run.docs[held], run.counts[held]
+                if run.holed:
+                    docs, counts = docs[counts > 0.0], counts[counts > 0.0]
+                found[number].append((docs, counts))
+        tail, docs, counts = self._tail_terms.view, self._tail_docs.view, self._tail_counts.view
+        for some, term in zip(found, terms, strict=True):
+            holding = np.flatnonzero(tail == term)
+            some.append((docs[holding], counts[holding]))
+        return [tuple(map(np.concatenate, zip(*some, strict=True))) for some in found]  # type: ignore[misc]  # pairs
+
+    def _take_out(self, changed: Places) -> None:
+        flags = np.zeros(len(self), dtype=np.bool_)
+        flags[changed] = True
+        self._tail_terms.view[flags[self._tail_docs.view]] = _GONE
+        for run in self._runs:
+            gone = flags[run.docs]
+            if gone.any():
+                run.counts[gone] = 0.0
+                run.holed = True
+
+    def _settle(self) -> None:
+        if len(self._tail_terms) <= _TAIL:
+            return
         kept = self._tail_terms.view != _GONE
-        terms = np.concatenate([terms[living], self._tail_terms.view[kept]])
-        docs = np.concatenate([self._docs[living], self._tail_docs.view[kept]])
-        counts = np.concatenate([self._counts[living], self._tail_counts.view[kept]])
-        order = np.argsort(terms, kind="stable")
-        self._docs, self._counts = docs[order], counts[order]
-        self._terms, starts = np.unique(terms[order], return_index=True)
-        self._starts = np.append(starts, len(order)).astype(np.int64)
+        tail = (self._tail_terms.view[kept], self._tail_docs.view[kept], self._tail_counts.view[kept])
         self._tail_terms = Growing(np.empty(0, dtype=np.uint64))
         self._tail_docs = Growing(np.empty(0, dtype=np.int32))
         self._tail_counts = Growing(np.empty(0, dtype=np.float32))
-        self._dead.view[:] = False
-        self._any_dead = False
+        parts = [tail]
+        size = len(tail[0])
+        while self._runs and len(self._runs[-1].docs) < 2 * size:
+            run = self._runs.pop()
+            living = run.counts > 0.0
+            terms = np.repeat(run.terms, np.diff(run.starts))
+            parts.append((terms[living], run.docs[living], run.counts[living]))
+            size += len(parts[-1][0])
+        if size:
+            self._runs.append(_sorted(*map(np.concatenate, zip(*reversed(parts), strict=True))))
+
+
+def _sorted(terms: npt.NDArray[np.uint64], docs: npt.NDArray[np.int32], counts: Floats) -> _Run:
+    order = _order(terms)
+    ordered = terms[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    return _Run(ordered[starts], np.append(starts, len(order)).astype(np.int64), docs[order], counts[order])
+
+
+def _order(terms: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Return the stable order of the terms. Numbers with their places in the low bits sort several times faster than
+    places by their numbers; should two terms share all the bits that are left, the slow way is gone."""
+    low = np.uint64(len(terms).bit_length())
+    keys = (terms >> low << low) | np.arange(len(terms), dtype=np.uint64)
+    keys.sort()
+    order = (keys & ((np.uint64(1) << low) - np.uint64(1))).astype(np.int64)
+    ordered = terms[order]
+    return np.argsort(terms, kind="stable") if np.any(ordered[1:] < ordered[:-1]) else order

@@ -295,3 +295,41 @@ def test_a_rebuild_that_died_costs_later_openings_nothing(index: EmbeddedIndex, 
     opened = generations.open("one")
     assert opened.successor == ""
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedIndex]:
+    """An index with more memories of one user than are compared one by one where that isn't asked for."""
+    index = EmbeddedIndex(tmp_path_factory.mktemp("large") / "index.sqlite", "g", create=True, embedder=IDENTITY)
+    texts = _texts(4_200)
+    index.apply([make(text, status="archived" if at % 10 == 0 else "active") for at, text in enumerate(texts)],
+                watermark=1)  # fmt: skip
+    yield index
+    index.close()
+
+
+@pytest.mark.parametrize("leg", ["lexical", "dense"])
+def test_a_query_that_need_not_be_exact_finds_the_best_and_obeys_its_filter(large: EmbeddedIndex, leg: str) -> None:
+    for number in (20, 1_999, 4_111):
+        query = ask(_texts(4_200)[number], k=5)
+        exact, near = getattr(large, leg)(query), getattr(large, leg)(replace(query, exact=False))
+        assert near[0].memory_id == exact[0].memory_id
+        assert near[0].score == pytest.approx(exact[0].score, abs=1e-5)
+    archived = parse_filter({"status": "archived"})
+    found = getattr(large, leg)(replace(ask(_texts(4_200)[21]), filter=archived, exact=False))
+    assert found
+    assert {memory.status for memory in large.get([scored.memory_id for scored in found]).values()} == {"archived"}
+
+
+def test_token_vectors_that_were_read_one_by_one_score_as_those_read_before(large: EmbeddedIndex) -> None:
+    queries = [ask(_texts(4_200)[number]) for number in (3, 4_000, 3)]
+    first = [large.hybrid(query) for query in queries]
+    assert first[0] == first[2]
+    assert first[0][0].parts["late"] == pytest.approx(1.0, abs=0.02)
+    revised = make("word1 word2 something else entirely", name="revised")
+    large.apply([revised], watermark=2)
+    assert large.hybrid(ask("something else entirely"))[0].memory_id == "mem_revised"
+    large.apply([make("word1 word2 quite another thing", name="revised", revision=2)], watermark=3)
+    found = large.hybrid(ask("quite another thing"))[0]
+    assert (found.memory_id, large.hybrid(queries[0])[0].memory_id) == ("mem_revised", first[0][0].memory_id)
+    assert found.parts["late"] > 0.5
