@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mindmem.core.embed.model import Floats, Forward, LazySession, model_file, model_version
-from mindmem.core.embed.port import Embedder, EmbedderIdentity, Embedding, TokenVectors
+from mindmem.core.embed.port import Embedder, EmbedderIdentity, Embedding, TokenVectors, Warms
 from mindmem.core.embed.projection import load_projection
 from mindmem.core.embed.wordpiece import CLS, SEP, VOCABULARY_SIZE, Piece, WordPiece, bundled_wordpiece
 from mindmem.core.text import STOP_WORDS
@@ -81,6 +81,11 @@ class BundledEmbedder(Embedder):
     def fillers(self) -> frozenset[int]:
         """Return the ids of English stop words and of the letters that apostrophes leave behind."""
         return self._fillers
+
+    def warm(self) -> None:
+        """Begin to load the model in the background, where the encoder can."""
+        if isinstance(self._forward, Warms):
+            self._forward.warm()
 
     def embed(
         self,

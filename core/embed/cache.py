@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from mindmem.core.embed.contextual import KnowsFillers
-from mindmem.core.embed.port import Embedder, EmbedderIdentity, Embedding
+from mindmem.core.embed.port import Embedder, EmbedderIdentity, Embedding, Warms
 
 __all__ = ["CachedEmbedder"]
 
@@ -40,6 +40,11 @@ class CachedEmbedder(Embedder):
     def fillers(self) -> frozenset[int]:
         """Return the inner embedder's filler tokens, none where it knows of none."""
         return self._inner.fillers if isinstance(self._inner, KnowsFillers) else frozenset()
+
+    def warm(self) -> None:
+        """Let the inner embedder load what it needs, where it can do so in the background."""
+        if isinstance(self._inner, Warms):
+            self._inner.warm()
 
     @property
     def size(self) -> int:

@@ -7,6 +7,7 @@ sha256 is pinned, and without it MindMem still works, with lexical search only.
 import hashlib
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -85,6 +86,15 @@ class LazySession:
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         states: Floats = session.run(["last_hidden_state"], feed)[0]  # type: ignore[attr-defined]  # onnxruntime has no types
         return states
+
+    def warm(self) -> None:
+        """Begin to load the model in the background, unless it is loaded; a call meanwhile waits for it."""
+        if self._session is None:
+            threading.Thread(target=self._try_to_load, name="mindmem-model").start()
+
+    def _try_to_load(self) -> None:
+        with suppress(Exception):  # the call that needs the model meets it again, where it can be told
+            self._load()
 
     def _load(self) -> object:
         with self._lock:

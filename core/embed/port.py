@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Embedder", "EmbedderIdentity", "Embedding", "TokenVectors"]
+__all__ = ["Embedder", "EmbedderIdentity", "Embedding", "TokenVectors", "Warms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +51,13 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], kind: Literal["document", "query"] = "document") -> list[Embedding]:
         """Return one embedding a text, in order; texts beyond the model's length are cut."""
+        ...
+
+
+@runtime_checkable
+class Warms(Protocol):
+    """The optional ability of an embedder to load its model while its caller does something else."""
+
+    def warm(self) -> None:
+        """Begin to load the model and return at once; nothing happens where it is loaded, or can't be."""
         ...

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from mindmem.core.embed.port import Embedder, Embedding
+from mindmem.core.embed.port import Embedder, Embedding, Warms
 from mindmem.core.errors import BudgetReached, ModelUnavailable
 from mindmem.core.index.filters import Filter
 from mindmem.core.index.port import Query, SearchIndex
@@ -53,11 +53,15 @@ def run_search(
     query = normalise_query(request.query)
     if not says_something(query):
         return SearchResult((), ("The query holds no word that could be searched.",))
+    if isinstance(embedder, Warms):
+        embedder.warm()  # the first search loads the model while the index reads the user's memories
+    # A question's subject is known by names within one user's memories; across users the same name is many people.
+    subject = subject_of(query, index.people(request.partition)) if request.partition.user_id else ""
     embedding, notes = _embedded(embedder, query)
     asked = asked_times(query, request.now, request.timezone)
     notes += [_read_as(one) for one in asked]
     wanted = max(request.top_k * _SPARE, reranker.top if reranker is not None else 0)
-    found = index.hybrid(_index_query(index, embedder, request, query, embedding, wanted))
+    found = index.hybrid(_index_query(embedder, request, query, subject, embedding, wanted))
     records = index.get([scored.memory_id for scored in found])
     hits: list[Hit] = []
     for scored in found:
@@ -87,15 +91,13 @@ def _embedded(embedder: Embedder | None, query: str) -> tuple[Embedding | None, 
 
 
 def _index_query(
-    index: SearchIndex,
     embedder: Embedder | None,
     request: SearchRequest,
     query: str,
+    subject: str,
     embedding: Embedding | None,
     wanted: int,
 ) -> Query:
-    # A question's subject is known by names within one user's memories; across users the same name is many people.
-    subject = subject_of(query, index.people(request.partition)) if request.partition.user_id else ""
     late = embedding.tokens if embedding is not None else None
     return Query(
         partition=request.partition,
