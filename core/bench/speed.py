@@ -1,8 +1,9 @@
 """Speed: ingest and add times, search times by size, opening, memory and disk, on temporary stores.
 
 Texts and vectors are generated (see ``generate``). Stores of one user are filled through the same commit as any add,
-with ready vectors, so that adds and openings are measured on real stores. The large stores of many users are filled
-through the index's ``apply``, and searched there.
+with ready vectors, so that adds and openings are measured on real stores. Single adds go to all of these stores in
+turn, an empty one and one of many users among them: whatever else the machine does, it does to all sizes alike. The
+large stores of many users are filled through the index's ``apply``, and searched there.
 """
 
 import json
@@ -10,11 +11,12 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mindmem.core.bench.generate import Generator
 from mindmem.core.bench.results import Results
@@ -30,7 +32,9 @@ __all__ = ["SpeedPlan", "plan", "run"]
 
 _BATCH: Final = 1000
 _PER_USER: Final = 1000
-"""Memories of each user in the stores of many users."""
+"""Memories of each user in the stores of many users that are searched."""
+_ADDERS: Final = 10
+"""Users of a store of many users that add in turn, once each before times are taken."""
 _RECORDED: Final = datetime(2024, 6, 1, tzinfo=UTC)
 _WITHOUT_EMBEDDER: Final = EmbedderIdentity("none", "0", 0)
 Watch = Callable[[str, int, int], None]
@@ -92,14 +96,21 @@ def run(chosen: SpeedPlan, *, seed: int, watch: Watch = _unwatched) -> Results:
     with tempfile.TemporaryDirectory(prefix="mindmem-speed-") as folder:
         place = Path(folder)
         figures = _ingest(place / "ingest", chosen, Generator(seed), watch)
+        stores = [_Filled(place / "empty", 0, 1)]
         for size in chosen.user_sizes:
-            rows += _one_user(place / f"user-{size}", size, chosen, Generator(seed), watch)
+            stores.append(_Filled(place / f"user-{size}", size, 1))
+            rows += _one_user(stores[-1].home, size, chosen, Generator(seed), watch)
+        stores.append(_shared(place / "shared", max(chosen.user_sizes), Generator(seed), watch))
+        rows += _adds(stores, chosen, Generator(seed + 1))
         for size in chosen.total_sizes:
             rows.append(_many_users(place / f"all-{size}", size, chosen, Generator(seed), watch))
-    for part in ("add", "add_embedding", "search", "search_index", "embed_query", "open"):
-        figures[f"{part}_p50_ms_by_size"] = {
-            str(row["memories"]): row["p50_ms"] for row in rows if row["part"] == part and row["users"] == 1
-        }
+    adds = ("add", "add_embedding", "add_without_embedding")
+    for part in (*adds, "search", "search_index", "embed_query", "open", "open_with_imports"):
+        figures[f"{part}_p50_ms_by_size"] = _by_size(rows, part)
+    for part in adds:
+        figures[f"{part}_many_users_p50_ms_by_size"] = _by_size(rows, part, many=True)
+    of_size = list(_by_size(rows, "add_without_embedding").values())
+    figures["add_without_embedding_growth"] = round(of_size[-1] / of_size[0], 3)
     figures["search_index_p50_ms_by_total"] = {
         str(row["memories"]): row["p50_ms"] for row in rows if row["part"] == "search_all"
     }
@@ -107,6 +118,23 @@ def run(chosen: SpeedPlan, *, seed: int, watch: Watch = _unwatched) -> Results:
     figures["filled"] = "one user: by commits with ready vectors; in all: by the index's apply"
     command = f"mindmem bench speed --sizes {','.join(map(str, chosen.user_sizes))} --seed {seed}"
     return Results(benchmark="speed", command=command, seed=seed, figures=figures, rows=rows, table=_COLUMNS)
+
+
+def _by_size(rows: Sequence[Mapping[str, Any]], part: str, *, many: bool = False) -> dict[str, float]:
+    """Return the medians of a part by the number of memories, of one user or of many."""
+    return {str(row["memories"]): row["p50_ms"] for row in rows if row["part"] == part and (row["users"] > 1) == many}
+
+
+@dataclass(frozen=True, slots=True)
+class _Filled:
+    """A store, its memories and its users."""
+
+    home: Path
+    memories: int
+    users: int
+
+    def user(self, number: int) -> str:
+        return f"u{number % min(self.users, _ADDERS)}"
 
 
 class _Timed:
@@ -160,38 +188,75 @@ def _ingest(home: Path, chosen: SpeedPlan, generator: Generator, watch: Watch) -
 def _one_user(
     home: Path, size: int, chosen: SpeedPlan, generator: Generator, watch: Watch
 ) -> Iterator[dict[str, object]]:
-    """Fill a store of one user, then yield a row for filling, adding, searching and opening it."""
+    """Fill a store of one user, then yield a row for filling, opening and searching it."""
     from mindmem.core.memory import Memory
 
     services, timed = _open(home)
     base = {"memories": size, "users": 1}
     with Memory(services=services) as memory:
         begun = monotonic()
-        _fill(memory, size, generator, timed.identity if timed else _WITHOUT_EMBEDDER, watch)
+        identity = timed.identity if timed else _WITHOUT_EMBEDDER
+        _fill(
+            memory, "u0", size, generator, identity, lambda done: watch(f"one user with {size:,} memories", done, size)
+        )
+        memory.fold()
         fill_s = monotonic() - begun
-        adds, embeds = [], []
-        for text in generator.texts(chosen.adds):
-            before, begun = timed.seconds if timed else 0.0, monotonic()
-            memory.add([{"role": "user", "name": text.speaker, "content": text.words}], user_id="u")
-            adds.append(monotonic() - begun)
-            embeds.append(timed.seconds - before if timed else 0.0)
     yield {"part": "fill", **base, "fill_s": round(fill_s, 2), "disk_bytes": _disk(home)}
-    yield {"part": "add", **base, **_spread(adds)}
-    yield {"part": "add_embedding", **base, **_spread(embeds)}
-    opened = [_opening(home, generator.query()) for _ in range(3)]
-    answered = sorted(row["open_ms"] + row["first_query_ms"] for row in opened)
-    yield {"part": "open", **base, "p50_ms": answered[1], "p95_ms": answered[-1], **opened[0]}
+    opened = [_opening(home, "u0", generator.query()) for _ in range(3)]
+    answered = [(row["open_ms"] + row["first_query_ms"]) / 1000 for row in opened]
+    yield {"part": "open", **base, **_spread(answered), **opened[0]}
+    imported = [row["import_ms"] / 1000 + seconds for row, seconds in zip(opened, answered, strict=True)]
+    yield {"part": "open_with_imports", **base, **_spread(imported)}
     services, timed = _open(home)
     with Memory(services=services) as memory:
-        yield {"part": "search_index", **base, **_index_times(memory, ["u"], chosen.queries, generator)}
+        yield {"part": "search_index", **base, **_index_times(memory, ["u0"], chosen.queries, generator)}
         times, embeds = [], []
         for _ in range(chosen.queries):
             query, before, begun = generator.query(), timed.seconds if timed else 0.0, monotonic()
-            memory.search(query, user_id="u")
+            memory.search(query, user_id="u0")
             times.append(monotonic() - begun)
             embeds.append(timed.seconds - before if timed else 0.0)
         yield {"part": "search", **base, **_spread(times)}
         yield {"part": "embed_query", **base, **_spread(embeds)}
+
+
+def _shared(home: Path, size: int, generator: Generator, watch: Watch) -> _Filled:
+    """Fill a store with ``size`` memories of up to a hundred users by commits."""
+    from mindmem.core.memory import Memory
+
+    users = min(100, max(2, size // 10))
+    services, timed = _open(home)
+    with Memory(services=services) as memory:
+        for number in range(users):
+            identity = timed.identity if timed else _WITHOUT_EMBEDDER
+            _fill(memory, f"u{number}", size // users, generator, identity)
+            watch(f"{size:,} memories of {users:,} users by commits", number + 1, users)
+        memory.fold()
+    return _Filled(home, size, users)
+
+
+def _adds(stores: Sequence[_Filled], chosen: SpeedPlan, generator: Generator) -> Iterator[dict[str, object]]:
+    """Add one message at a time to all stores in turn; yield, for each store, the spread of the whole times, of the
+    embedder's share and of the rest."""
+    from mindmem.core.memory import Memory
+
+    whole: list[list[float]] = [[] for _ in stores]
+    embeds: list[list[float]] = [[] for _ in stores]
+    with ExitStack() as stack:
+        opened = [_open(store.home) for store in stores]
+        memories = [stack.enter_context(Memory(services=services)) for services, _ in opened]
+        for number, text in enumerate(generator.texts(_ADDERS + chosen.adds)):
+            said = [{"role": "user", "name": text.speaker, "content": text.words}]
+            for place, (store, memory, (_, timed)) in enumerate(zip(stores, memories, opened, strict=True)):
+                before, begun = timed.seconds if timed else 0.0, monotonic()
+                memory.add(said, user_id=store.user(number))
+                whole[place].append(monotonic() - begun)
+                embeds[place].append(timed.seconds - before if timed else 0.0)
+    for store, all_of, embedding in zip(stores, whole, embeds, strict=True):
+        base = {"memories": store.memories, "users": store.users}
+        rest = [one - other for one, other in zip(all_of, embedding, strict=True)]
+        for part, seconds in (("add", all_of), ("add_embedding", embedding), ("add_without_embedding", rest)):
+            yield {"part": part, **base, **_spread(seconds[_ADDERS:])}
 
 
 def _many_users(home: Path, size: int, chosen: SpeedPlan, generator: Generator, watch: Watch) -> dict[str, object]:
@@ -235,13 +300,20 @@ def _open(home: Path) -> "tuple[Services, _Timed | None]":
     return open_services(settings, embedder=timed), timed
 
 
-def _fill(memory: "Memory", size: int, generator: Generator, identity: EmbedderIdentity, watch: Watch) -> None:
-    """Commit ``size`` generated memories of user ``u`` in changes of 1,000, then fold them."""
+def _fill(
+    memory: "Memory",
+    user: str,
+    size: int,
+    generator: Generator,
+    identity: EmbedderIdentity,
+    watch: Callable[[int], None] = lambda _: None,
+) -> None:
+    """Commit ``size`` generated memories of a user in changes of 1,000."""
     from mindmem.core.apply import Request
     from mindmem.core.index.documents import vector_key
     from mindmem.core.records import Action, Plan, Scope
 
-    scope = Scope(user_id="u")
+    scope = Scope(user_id=user)
     for place in range(0, size, _BATCH):
         memories = [generator.memory(scope) for _ in range(min(_BATCH, size - place))]
         embeddings = generator.embeddings(len(memories), identity) if identity.dimension else []
@@ -253,8 +325,7 @@ def _fill(memory: "Memory", size: int, generator: Generator, identity: EmbedderI
         )
         known = dict(zip(map(vector_key, memories), embeddings, strict=bool(embeddings)))
         memory.services.applier.apply(made, Request(actor="bench"), embeddings=known)
-        watch(f"one user with {size:,} memories", place + len(memories), size)
-    memory.fold()
+        watch(place + len(memories))
 
 
 def _index_times(memory: "Memory", users: Sequence[str], queries: int, generator: Generator) -> dict[str, object]:
@@ -280,10 +351,10 @@ def _index_times(memory: "Memory", users: Sequence[str], queries: int, generator
     return {**_spread(warm), "cold_ms": _spread(cold)["p50_ms"]}
 
 
-def _opening(home: Path, query: str) -> dict[str, float]:
+def _opening(home: Path, user: str, query: str) -> dict[str, float]:
     """Return what a new process needs to import, open and answer, in milliseconds."""
     done = subprocess.run(
-        [sys.executable, "-m", "mindmem.core.bench.cold", str(home), "u", query],
+        [sys.executable, "-m", "mindmem.core.bench.cold", str(home), user, query],
         capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
     times: dict[str, float] = json.loads(done.stdout)

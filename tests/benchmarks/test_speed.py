@@ -32,11 +32,27 @@ class TestRun:
         figures = measured.document()
         assert figures["ingest_messages"] == 20
         assert 0 < figures["ingest_messages_per_s"] < 100_000
-        for name in ("add", "add_embedding", "search", "search_index", "embed_query", "open"):
+        for name in ("search", "search_index", "embed_query", "open", "open_with_imports"):
             assert figures[f"{name}_p50_ms_by_size"].keys() == {"60"}
         assert figures["search_index_p50_ms_by_total"].keys() == {"2000"}
         assert figures["rss_bytes"] > 10_000_000
         assert figures["versions"]["numpy"]
+
+    def test_shows_adds_from_the_first_on_with_the_embedders_time_apart(self, measured: Results) -> None:
+        figures = measured.document()
+        whole, embedding, rest = (
+            figures[f"{name}_p50_ms_by_size"] for name in ("add", "add_embedding", "add_without_embedding")
+        )
+        assert whole.keys() == embedding.keys() == rest.keys() == {"0", "60"}
+        assert all(0 <= embedding[size] <= whole[size] for size in whole)
+        assert figures["add_without_embedding_growth"] == pytest.approx(rest["60"] / rest["0"], abs=1e-3)
+        [many] = [row for row in measured.rows if row["part"] == "add" and row["users"] > 1]
+        assert (many["users"], many["memories"]) == (6, 60)
+        assert figures["add_many_users_p50_ms_by_size"] == {"60": many["p50_ms"]}
+
+    def test_opening_with_imports_takes_longer_than_without(self, measured: Results) -> None:
+        figures = measured.document()
+        assert figures["open_with_imports_p50_ms_by_size"]["60"] > figures["open_p50_ms_by_size"]["60"] > 0
 
     def test_shows_cold_users_apart(self, measured: Results) -> None:
         [row] = [row for row in measured.rows if row["part"] == "search_all"]
@@ -45,7 +61,12 @@ class TestRun:
 
     def test_tells_how_far_it_is_until_all_is_done(self, measured: Results) -> None:
         assert measured.rows
-        assert HEARD == {"ingest": 1, "one user with 60 memories": 1, "2,000 memories of 2 users": 1}
+        assert HEARD == {
+            "ingest": 1,
+            "one user with 60 memories": 1,
+            "60 memories of 6 users by commits": 1,
+            "2,000 memories of 2 users": 1,
+        }
 
     @pytest.mark.parametrize("sizes", ["many", "10,", "0", "-5"])
     def test_refuses_sizes_that_are_no_numbers(self, sizes: str) -> None:
