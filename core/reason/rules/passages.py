@@ -29,7 +29,7 @@ _LENGTH: Final = re.compile(
 )
 _STOPS: Final = (
     "and|but|or|with|for|on|in|at|last|this|next|yesterday|today|tomorrow|because|where|when|while|to|since|who|that"
-    "|which|so|as|after|before|again|once"
+    "|which|so|as|after|before|again|once|from|near|around|into|inside|by"
 )
 _PLACE: Final = re.compile(
     r"\b(?P<word>in|at|to|from|near|around|on|into|inside)\s+"
