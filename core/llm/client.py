@@ -6,18 +6,18 @@ an overloaded endpoint is not asked more while others wait for it.
 """
 
 import asyncio
-import json
 import logging
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from mindmem.core.clock import Clock, SystemClock
-from mindmem.core.errors import ModelUnavailable, bounded
+from mindmem.core.errors import ModelUnavailable
+from mindmem.core.llm.answer import Answer, NoAnswer, read_answer
 from mindmem.core.llm.connections import Connections, address, key
-from mindmem.core.llm.dialect import Dialect, Dialects, answer_of, reads_over
+from mindmem.core.llm.dialect import Dialect, Dialects, reads_over
 from mindmem.core.llm.port import Completion
 from mindmem.core.llm.retry import Dice, Fault, Patience, Place, Sleep, persist, refused, unanswered
 from mindmem.core.llm.slots import shared_slots
@@ -46,17 +46,6 @@ class _Call:
     @property
     def sent(self) -> str:
         return "\n".join(message["content"] for message in self.arguments["messages"])
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """What an endpoint wrote in one try; token counts are None where it gives none."""
-
-    text: str
-    finish: Literal["stop", "length", "refusal"]
-    model: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
 
 
 class OpenAICompleter:
@@ -200,7 +189,7 @@ class OpenAICompleter:
         understood = dialect
         refusals = {dialect}
 
-        async def attempt() -> _Answer | Fault:
+        async def attempt() -> Answer | Fault:
             nonlocal understood
             while True:
                 body = understood.body(**call.arguments)
@@ -208,7 +197,7 @@ class OpenAICompleter:
                 if not isinstance(given, Fault):
                     return given
                 if given.filtered:
-                    return _Answer("", "refusal")
+                    return Answer("", "refusal")
                 other = understood.after(given, body, fixed=not self._auto)
                 if other is None or other in refusals:
                     return given
@@ -231,7 +220,7 @@ class OpenAICompleter:
         )
         return completion, understood
 
-    async def _try(self, client: "AsyncOpenAI", call: _Call, body: Mapping[str, Any]) -> _Answer | Fault:
+    async def _try(self, client: "AsyncOpenAI", call: _Call, body: Mapping[str, Any]) -> Answer | Fault:
         """Send one request. Faults are returned: the package's errors hold what was sent, and tracebacks show them."""
         import httpx2
         import openai
@@ -255,61 +244,18 @@ class OpenAICompleter:
             return self._refused(call, error.status_code, error.body, headers)
         except (openai.APIConnectionError, httpx2.HTTPError, TimeoutError) as error:
             return unanswered(call.place, error, seconds)
-        return self._read(call, bytes(raw), kind)
+        try:
+            return read_answer(bytes(raw), kind)
+        except NoAnswer as error:
+            if error.status:
+                return self._refused(call, error.status, error.body, {})
+            # What is not an answer may be one the next time.
+            return Fault(f"{call.place} {error}", transient=True)
 
     def _refused(self, call: _Call, status: int, body: object, headers: Mapping[str, str]) -> Fault:
         return refused(
             call.place, status, body, headers, now=self._clock.now(), sent=call.sent, key=key(self._settings)
         )
-
-    def _read(self, call: _Call, raw: bytes, kind: str) -> _Answer | Fault:
-        """Read a body with status 200; what is not an answer may be one the next time."""
-        try:
-            body = json.loads(raw.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
-            advice = f" Check {call.place.setting('BASE_URL')}; it usually ends in /v1." if "html" in kind else ""
-            return Fault(
-                f"{call.place} answered no JSON but {bounded(kind)}, {len(raw)} bytes.{advice}", transient=True
-            )
-        if not isinstance(body, dict):
-            body = {}
-        choices = body.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = choice.get("message") if isinstance(choice, dict) else None
-        if not isinstance(choice, dict) or not isinstance(message, dict):
-            if not body.get("error"):
-                return Fault(f"{call.place} answered without any choice.", transient=True)
-            # Gateways put the error of the server behind them into a 200.
-            status = _count(body["error"].get("code")) if isinstance(body["error"], dict) else None
-            return self._refused(call, status if status and 400 <= status < 600 else 502, body, {})
-        used = body.get("usage")
-        counts = used if isinstance(used, dict) else {}
-        model = body.get("model")
-        refusal = message.get("refusal")
-        ended = choice.get("finish_reason")
-        finish: Literal["stop", "length", "refusal"] = "length" if ended == "length" else "stop"
-        return _Answer(
-            text=str(refusal) if refusal else answer_of(_text(message.get("content"))),
-            finish="refusal" if refusal or ended == "content_filter" else finish,
-            model=model if isinstance(model, str) else "",
-            input_tokens=_count(counts.get("prompt_tokens")),
-            output_tokens=_count(counts.get("completion_tokens")),
-        )
-
-
-def _text(content: object) -> str:
-    """Return a message's text; some servers send it in parts, of which thoughts are none of the answer."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "".join(
-            str(part.get("text", "")) for part in content if isinstance(part, dict) and part.get("type") == "text"
-        )
-    return ""
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _sendable(text: str) -> str:

@@ -27,7 +27,7 @@ from typing import Any, Final, Literal
 from mindmem.core.llm.retry import Fault
 from mindmem.core.llm.slots import Slots
 
-__all__ = ["Dialect", "Dialects", "answer_of", "reads_over", "strict", "with_schema"]
+__all__ = ["Dialect", "Dialects", "reads_over", "strict", "with_schema"]
 
 log = logging.getLogger(__name__)
 
@@ -190,26 +190,6 @@ def _bare(node: Any) -> Any:
 
 
 # --- replies --------------------------------------------------------------------------------------------------------
-
-_THOUGHT: Final = re.compile(r"\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL)
-_THOUGHT_END: Final = re.compile(r"</(?:think|thinking|reasoning)>")
-
-
-def answer_of(text: str) -> str:
-    """Return a reply without the thought that reasoning models write before it.
-
-    Some chat templates open the thought in the prompt, so that only its end is written. Inside of the answer such tags
-    are somebody's text and stay.
-
-    >>> answer_of('<think>{"a": 1}?</think> {"a": 2}')
-    '{"a": 2}'
-    """
-    if found := _THOUGHT.match(text):
-        return text[found.end() :].lstrip()
-    end = _THOUGHT_END.search(text)
-    if end is None or text.lstrip().startswith(("{", "[", "```")):
-        return text
-    return text[end.end() :].lstrip()
 
 
 def reads_over(text: str, schema: Mapping[str, Any]) -> bool:

@@ -11,8 +11,9 @@ from pydantic import BaseModel, Field
 from support.model_server import ModelServer, Request, body, refusal, reply, slow, status, unsupported
 
 from mindmem.core.errors import ModelUnavailable
+from mindmem.core.llm.answer import answer_of
 from mindmem.core.llm.client import OpenAICompleter
-from mindmem.core.llm.dialect import Dialect, Dialects, answer_of, reads_over, strict, with_schema
+from mindmem.core.llm.dialect import Dialect, Dialects, reads_over, strict, with_schema
 from mindmem.core.llm.port import Completion
 from mindmem.core.llm.retry import Fault, Place, complaint, refused
 from mindmem.core.settings import LlmSettings
