@@ -25,10 +25,12 @@ from mindmem.core.records import MemType, Source
 from mindmem.core.records.schema import CATCH_ALL
 from mindmem.core.redact import holds_mark, redact
 
-__all__ = ["Reader", "Refused", "flagged", "without_roles"]
+__all__ = ["FALLBACK_FLAG", "Reader", "Refused", "flagged", "without_roles"]
 
 log = logging.getLogger(__name__)
 
+FALLBACK_FLAG: Final = "fallback_rules"
+"""Marks what the rules judged because a model's reply stayed unreadable."""
 _USER: Final = "user"
 _ASSISTANT: Final = "assistant"
 _MEANS_SPEAKER: Final = frozenset({"", "speaker", "the speaker", "i", "me", "我"})

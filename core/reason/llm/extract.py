@@ -8,17 +8,15 @@ from mindmem.core.ids import normalise_claim
 from mindmem.core.llm.port import Model, Reply
 from mindmem.core.prompts.library import load_prompt
 from mindmem.core.reason.llm.asking import bounded_output, gathered
-from mindmem.core.reason.llm.candidates import Reader, Refused, flagged
+from mindmem.core.reason.llm.candidates import FALLBACK_FLAG, Reader, Refused, flagged
 from mindmem.core.reason.llm.evidence import Shown, evidence_of, halves, render_context, render_evidence
 from mindmem.core.reason.llm.memories import shown as shown_memories
 from mindmem.core.reason.llm.replies import ExtractReply
 from mindmem.core.reason.port import Candidate, Envelope, Extraction, Extractor, Failed, Judged, Verdict
 from mindmem.core.settings import LlmSettings
 
-__all__ = ["FALLBACK_FLAG", "LlmExtractor"]
+__all__ = ["LlmExtractor"]
 
-FALLBACK_FLAG: Final = "fallback_rules"
-"""Marks a candidate that the rules found because a model's reply stayed unreadable."""
 _DEPTH: Final = 4
 """How often evidence is halved at most: sixteen questions instead of one."""
 _RECALLED: Final = 600  # characters of a recalled memory

@@ -7,6 +7,7 @@ somebody's own word by another's, becomes an add with links.
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from mindmem.core.ids import content_hash, normalise_claim
@@ -15,7 +16,7 @@ from mindmem.core.language.words import content_words
 from mindmem.core.llm.port import Model
 from mindmem.core.prompts.library import load_prompt
 from mindmem.core.reason.llm.asking import bounded_output, gathered
-from mindmem.core.reason.llm.candidates import without_roles
+from mindmem.core.reason.llm.candidates import FALLBACK_FLAG, without_roles
 from mindmem.core.reason.llm.memories import one_line, shown
 from mindmem.core.reason.llm.replies import Resolved, ResolveReply
 from mindmem.core.reason.port import Candidate, Failed, Judged, Resolution, ResolutionRequest, Resolver, Unsure, Verdict
@@ -38,7 +39,7 @@ _SURE: Final[Mapping[str, float]] = {"add": 0.0, "update": 0.0, "merge": 0.0, "r
 class LlmResolver:
     """Decides by a model whether candidates are new, repeated, newer values or completions.
 
-    A batch whose reply stays unreadable is judged by ``fallback``, where there is one.
+    A batch whose reply stays unreadable is judged by ``fallback`` where there is one; the reasons say so.
     """
 
     def __init__(self, model: Model, settings: LlmSettings, fallback: Resolver | None = None) -> None:
@@ -82,7 +83,13 @@ class LlmResolver:
             return [*first, *second]
         if failed.transient or self._fallback is None:
             return [failed for _ in requests]
-        return await self._fallback.resolve(requests)
+        return [_marked(verdict) for verdict in await self._fallback.resolve(requests)]
+
+
+def _marked(verdict: Verdict[Resolution]) -> Verdict[Resolution]:
+    if not isinstance(verdict, Judged):
+        return verdict
+    return Judged(replace(verdict.value, reason=f"{FALLBACK_FLAG}: {verdict.value.reason}"))
 
 
 def _without_asking(request: ResolutionRequest) -> Verdict[Resolution] | None:

@@ -27,7 +27,8 @@ _NOUN: Final = r"[\w-]+(?: (?!is\b|was\b|does\b|did\b|has\b|and\b|or\b)[\w-]+)??
 _POSSESSIVES: Final = re.compile(
     rf"\b(?P<head>[^\W\d_][\w-]*)['’]s (?P<steps>{_NOUN}(?:['’]s {_NOUN})+)(?=\s|[?.,!]|$)"
 )
-_OF: Final = re.compile(r"\bthe (?P<last>[\w-]+) of the (?P<first>[\w-]+) of (?P<head>[^\W\d_][\w-]*)", re.IGNORECASE)
+_NAME: Final = r"[A-Z][\w'’-]*(?: (?:(?:of|the|de|van|von) )?[A-Z][\w'’-]*)*|[^\W\d_][\w-]*"
+_OF: Final = re.compile(rf"\b[Tt]he (?P<nouns>[\w-]+(?: [\w-]+)?(?: of the [\w-]+(?: [\w-]+)?)+) of (?P<head>{_NAME})")
 _CHINESE: Final = re.compile(r"(?P<head>[\w]{1,8}?)的(?P<first>[\u4e00-\u9fff]{1,4}?)的(?P<last>[\u4e00-\u9fff]{1,4})")
 _WHOSE: Final = re.compile(r"(?<=\w )(?:whose|who|that(?= \w+s\b)) (?P<clause>[^?,]{3,120})", re.IGNORECASE)
 _BOTH: Final = re.compile(
@@ -100,7 +101,9 @@ def _chain(question: str) -> list[str]:
     """Whom a question begins at and what leads on from there: ``[Ann, sister, husband]``; empty for no chain."""
     if match := _POSSESSIVES.search(question):
         return [match["head"], *re.split(r"['’]s ", match["steps"])]
-    if match := _OF.search(question) or _CHINESE.search(question):
+    if match := _OF.search(question):
+        return [match["head"], *reversed(match["nouns"].split(" of the "))]
+    if match := _CHINESE.search(question):
         return [match["head"], match["first"], match["last"]]
     return []
 

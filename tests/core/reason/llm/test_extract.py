@@ -1,16 +1,20 @@
 """The extractor that asks a model: what it shows, and that nothing the model says is taken on trust."""
 
+import asyncio
 import json
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.builders import memory
 from support.extraction import NOON, SCOPE, said
 from support.scripted_model import Cut, ScriptedModel, Step
 
 from mindmem.core.errors import BudgetReached
-from mindmem.core.reason.llm.extract import FALLBACK_FLAG, LlmExtractor
+from mindmem.core.reason.llm.candidates import FALLBACK_FLAG
+from mindmem.core.reason.llm.extract import LlmExtractor
 from mindmem.core.reason.port import Candidate, Envelope, Extraction, Failed, Hint, Judged, Mention, Verdict
 from mindmem.core.reason.rules.extract import RulesExtractor
 from mindmem.core.records import Memory, Message, Source, Window
@@ -430,6 +434,60 @@ async def test_verdicts_come_in_the_order_of_their_windows() -> None:
     assert [v.value.candidates[0].content if isinstance(v, Judged) else "" for v in verdicts] == [
         "one 1", "", "three 3",
     ]  # fmt: skip
+
+
+async def test_windows_are_asked_about_at_once() -> None:
+    class Patient(ScriptedModel):
+        async def ask(self, question: Any) -> Any:
+            self.asked.append(question)
+            while len(self.asked) < 64:  # nobody is answered before all have asked
+                await asyncio.sleep(0)
+            return Failed(str(self.asked.index(question)), transient=True)
+
+    asked = [envelope(said(f"I own {number} boats")) for number in range(64)]
+    verdicts = await LlmExtractor(Patient(), SETTINGS).extract(asked)
+    assert [one.reason for one in verdicts if isinstance(one, Failed)] == [str(number) for number in range(64)]
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "type": st.sampled_from(["profile", "fact", "episodic", "tool_trace", "Experience", "", None]),
+                "content": st.one_of(st.text(max_size=40), st.none(), st.integers()),
+                "entity": st.one_of(st.text(max_size=10), st.sampled_from(["user", "Ann", "I", "assistant"])),
+                "property": st.text(max_size=20),
+                "value": st.text(max_size=20),
+                "valid_from": st.one_of(st.text(max_size=12), st.from_regex(r"\d{4}-\d\d-\d\d", fullmatch=True)),
+                "valid_to": st.from_regex(r"\d{4}(-\d\d)?", fullmatch=True),
+                "sources": st.lists(
+                    st.fixed_dictionaries({"message": st.integers(-2, 4)}, optional={"quote": st.text(max_size=20)}),
+                    max_size=3,
+                ),
+                "mentions": st.lists(st.fixed_dictionaries({"name": st.text(max_size=8)}), max_size=2),
+                "confidence": st.one_of(st.floats(allow_nan=False), st.just(0.9)),
+                "action": st.sampled_from(["add", "update", "Merge", None]),
+                "target": st.integers(-2, 5),
+                "instruction": st.booleans(),
+            },
+        ),
+        max_size=4,
+    )
+)
+@settings(max_examples=60, deadline=None)
+async def test_no_reply_however_odd_raises_or_names_what_was_not_shown(items: list[dict[str, Any]]) -> None:
+    asked = envelope(BERLIN, said("好的，我住在柏林。", role="assistant"), recalled=(KNOWN,))
+    found = await verdict(asked, {"memories": items, "skipped": []})
+    if isinstance(found, Judged):
+        for candidate in found.value.candidates:
+            assert candidate.sources
+            assert all(
+                0 <= source.start < source.end <= len(asked.window.evidence[int(source.message_id[1])].content)
+                for source in candidate.sources
+            )
+            assert candidate.hint is None or candidate.hint.target in ("", KNOWN.memory_id)
+            assert not (candidate.valid_from and candidate.valid_to) or candidate.valid_from < candidate.valid_to
 
 
 # ---------------------------------------------------------------------- replies that were cut

@@ -152,6 +152,7 @@ async def test_a_failure_is_of_every_candidate_unless_the_rules_may_judge() -> N
     [judged] = await verdicts([request(PARIS, BERLIN)], failed, fallback=RulesResolver())
     assert isinstance(judged, Judged)
     assert judged.value.op == "update"
+    assert judged.value.reason.startswith("fallback_rules: ")
     busy = Failed("busy", transient=True)
     assert await verdicts([request(PARIS, BERLIN)], busy, fallback=RulesResolver()) == [busy]
 

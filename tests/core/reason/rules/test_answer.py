@@ -6,10 +6,19 @@ from typing import Any
 import pytest
 from support.builders import memory
 
-from mindmem.core.reason.port import Answer, AnswerRequest, Judged, Unsure, Verdict
+from mindmem.core.reason.port import (
+    Answer,
+    AnswerRequest,
+    GradeRequest,
+    Judged,
+    SearchPlanRequest,
+    Unsure,
+    Verdict,
+)
 from mindmem.core.reason.rules.answer import MOST_WORDS, RulesAnswerer
 from mindmem.core.reason.rules.questions import read_question
 from mindmem.core.records import Memory
+from mindmem.core.services import rules_reasoner
 
 ASKED_AT = datetime(2024, 6, 1, tzinfo=UTC)
 
@@ -157,6 +166,18 @@ async def test_answers_are_short() -> None:
     said = told("Yesterday I painted " + "a very long mural of rivers and hills " * 20)
     text = await answer("What did Ann paint?", said)
     assert 0 < len(text.split()) <= MOST_WORDS
+
+
+async def test_the_default_reasoner_answers_grades_and_plans() -> None:
+    family = rules_reasoner()
+    [answered] = await family.answer.answer([AnswerRequest("Where does Ann live?", (LIVES,), ASKED_AT)])
+    [graded] = await family.grade.grade([GradeRequest("Where does Ann live?", "Berlin", "in Berlin")])
+    [planned] = await family.plan_search.plan([SearchPlanRequest("Where does Ann live?", ASKED_AT)])
+    assert answered == Judged(Answer("Berlin", (LIVES.memory_id,)))
+    assert isinstance(graded, Judged)
+    assert graded.value.correct
+    assert isinstance(planned, Judged)
+    assert planned.value.queries == ("Where does Ann live?",)
 
 
 async def test_what_somebody_asks_is_no_answer() -> None:

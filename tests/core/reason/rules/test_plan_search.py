@@ -59,6 +59,14 @@ async def test_a_chain_is_walked_with_what_each_round_found() -> None:
     assert (await planned(question, SISTER, HUSBAND, WORK)).enough
 
 
+async def test_a_chain_may_be_long_and_begin_at_a_name_of_several_words() -> None:
+    question = "Who is the boss of the husband of the sister of Ann Lee?"
+    assert (await planned(question)).queries[1] == "Ann Lee's sister"
+    sister = memory("Ann Lee's sister is Lucy.", about="Ann Lee", prop="sister", value="Lucy")
+    assert (await planned(question, sister)).queries == ("Lucy's husband",)
+    assert (await planned(question, sister, HUSBAND)).queries == ("Tom's boss",)
+
+
 async def test_enough_is_judged_by_the_words_that_are_told_of() -> None:
     lives = memory("Ann lives in Berlin.", prop="lives_in", value="Berlin")
     assert (await planned("Where does Ann live?", lives)).enough
