@@ -313,7 +313,8 @@ def _judged(heard: _Heard[R], call: LlmCall) -> Judged[Reply[R]]:
 
 
 def _is_cut(heard: _Heard[R]) -> bool:
-    return heard.broke_off or heard.reading.trouble == "broken_off"
+    """Return whether items may be missing; of a reply that is whole only chatter was cut."""
+    return heard.reading.trouble == "broken_off" or bool(heard.reading.trouble and heard.broke_off)
 
 
 def _quoted(text: str) -> str:

@@ -285,9 +285,20 @@ async def test_of_a_reply_cut_at_the_limit_the_complete_items_are_kept(make: Mak
     assert isinstance(verdict, Judged)
     (rejected,) = verdict.value.rejected
     assert rejected.reason == "The reply was cut off at 500 tokens."
+    assert verdict.value.cut
     assert '"b"' in rejected.raw
     assert len(completer.asked) == 1
     assert log.calls("default")[0].outcome == "salvaged"
+
+
+async def test_a_whole_reply_with_its_chatter_cut_counts_as_it_stands(make: Make, log: SqlLedger) -> None:
+    model, completer = make(finish(facts("a") + "\n" * 400, "length"))
+    verdict = await model.ask(QUESTION)
+    assert good(verdict) == good(await model.ask(QUESTION)) == ["a"]
+    assert isinstance(verdict, Judged)
+    assert not verdict.value.cut
+    assert [call.outcome for call in log.calls("default")] == ["ok", "ok"]
+    assert len(completer.asked) == 1
 
 
 @pytest.mark.parametrize("text", ['{"facts": [{"content": "a', "", "Let me think"])
