@@ -4,11 +4,10 @@ There are no token vectors, so search goes without late interaction. What a mode
 dimension and the words put before a text; the address is not part of it, since the same model may be served anywhere.
 """
 
+import asyncio
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from typing import Final, Literal
 
 import numpy as np
@@ -55,7 +54,7 @@ class OpenAIEmbedder(Embedder):
         self._dimension = settings.dimensions or dimension
         self._encoding: Literal["base64", "float"] = "base64"
         self._lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(llm.concurrency, thread_name_prefix="embed")
+        self._concurrency = llm.concurrency
 
     @property
     def identity(self) -> EmbedderIdentity:
@@ -76,7 +75,7 @@ class OpenAIEmbedder(Embedder):
             InvalidInput: the model doesn't shorten its vectors to the dimension in the settings.
         """
         with self._lock:
-            found = int(self._ask(["dimension"], "query").shape[1])
+            found = int(self._endpoint.run(self._ask(["dimension"], "query")).shape[1])
             if self._settings.dimensions not in (None, found):
                 self._check(found)
             self._dimension = found
@@ -95,33 +94,35 @@ class OpenAIEmbedder(Embedder):
         cleaned = [clean(text) for text in texts]
         sent = {text: cut(prefix + text, self._settings.max_tokens) for text in cleaned if text.strip()}
         wanted = list(dict.fromkeys(sent.values()))
-        found = dict(zip(wanted, self._vectors(wanted, kind), strict=True))
+        vectors = self._endpoint.run(self._vectors(wanted, kind)) if wanted else []
+        found = dict(zip(wanted, vectors, strict=True))
         if len(sent) == len(set(cleaned)):
             return [Embedding(found[sent[text]]) for text in cleaned]
         nothing = np.zeros(self.identity.dimension, dtype=np.float32)
         return [Embedding(found[sent[text]] if text in sent else nothing) for text in cleaned]
 
     def close(self) -> None:
-        """Drop what was not sent yet, wait for what was, and close the connections."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        """Take back what is under way and close the connections."""
         self._endpoint.close()
 
-    def _vectors(self, texts: Sequence[str], kind: Kind) -> list[Floats]:
-        batches = list(_batches(texts, self._settings.batch, self._settings.batch_tokens))
-        if len(batches) < 2:
-            return [row for batch in batches for row in self._checked(batch, kind)]
-        # Each batch gets a copy of the context, which says who pays.
-        running = [self._threads.submit(copy_context().run, self._checked, batch, kind) for batch in batches]
-        try:
-            return [row for batch in running for row in batch.result()]
-        finally:
-            for batch in running:
-                batch.cancel()
+    async def _vectors(self, texts: Sequence[str], kind: Kind) -> list[Floats]:
+        """Return a unit vector a text. The first batch that fails takes back all others."""
+        slots = asyncio.Semaphore(self._concurrency)
 
-    def _checked(self, texts: Sequence[str], kind: Kind) -> Floats:
-        rows = self._ask(texts, kind)
-        self._check(rows.shape[1])
-        return rows
+        async def vectors_of(batch: Sequence[str]) -> Floats:
+            async with slots:
+                rows = await self._ask(batch, kind)
+            self._check(rows.shape[1])
+            return rows
+
+        batches = _batches(texts, self._settings.batch, self._settings.batch_tokens)
+        running = [asyncio.ensure_future(vectors_of(batch)) for batch in batches]
+        try:
+            return [row for rows in await asyncio.gather(*running) for row in rows]
+        finally:
+            for one in running:
+                one.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
 
     def _check(self, found: int) -> None:
         if self._dimension is None or found == self._dimension:
@@ -136,7 +137,7 @@ class OpenAIEmbedder(Embedder):
             )
         raise EmbedderMismatch(f"{gives}; those of the index have {self._dimension}. Embed again with: mindmem reembed")
 
-    def _ask(self, texts: Sequence[str], kind: Kind) -> Floats:
+    async def _ask(self, texts: Sequence[str], kind: Kind) -> Floats:
         """Return unit vectors, float32 of shape (texts, dimension). What the endpoint finds too long is asked for in
         smaller requests, then cut."""
         encoding = self._encoding
@@ -144,7 +145,7 @@ class OpenAIEmbedder(Embedder):
         if self._settings.dimensions:
             body["dimensions"] = self._settings.dimensions
         try:
-            return self._endpoint.post(
+            return await self._endpoint.post(
                 "/embeddings",
                 body,
                 purpose="embed",
@@ -157,13 +158,13 @@ class OpenAIEmbedder(Embedder):
         except Refused as error:
             if encoding == "base64" and error.fault.complaint.mentions("encoding_format", "base64"):
                 self._encoding = "float"
-                return self._ask(texts, kind)
+                return await self._ask(texts, kind)
             if not _is_too_long(error.fault) or texts == [texts[0][:1]]:
                 raise
         if len(texts) > 1:
             half = len(texts) // 2
-            return np.concatenate([self._ask(texts[:half], kind), self._ask(texts[half:], kind)])
-        return self._ask([texts[0][: len(texts[0]) // 2]], kind)
+            return np.concatenate([await self._ask(texts[:half], kind), await self._ask(texts[half:], kind)])
+        return await self._ask([texts[0][: len(texts[0]) // 2]], kind)
 
 
 def _is_too_long(fault: Fault) -> bool:

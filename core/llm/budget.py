@@ -111,17 +111,6 @@ class Budget:
         finally:
             self._release(hold)
 
-    def check(self, project_id: str, run_id: str) -> None:
-        """Let a call pass that is made in a thread: it neither waits for others nor holds anything, so that those in
-        flight at once may all overshoot a limit.
-
-        Raises:
-            BudgetReached: a limit is spent.
-        """
-        for limit in self._limits:
-            if run_id or not limit.run:
-                self._check(limit, project_id, run_id)
-
     def _admit(self, hold: _Hold, limits: list[_Limit]) -> list[_Hold]:
         """Let the call through, or return the calls in flight whose end must be awaited first."""
         with self._lock:

@@ -1,11 +1,15 @@
-"""An endpoint for models that don't write (embeddings, reranking), called from threads: retried and recorded."""
+"""An endpoint for models that don't write (embeddings, reranking), for synchronous code: retried, recorded, paid for.
 
+Its calls run on an event loop in a thread of its own, so that many can be under way at once, a slow one can be given up
+whatever it waits for, and one that nobody waits for any more is taken back.
+"""
+
+import asyncio
 import logging
-import random
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mindmem.core import ids
 from mindmem.core.clock import Clock, monotonic
@@ -13,18 +17,21 @@ from mindmem.core.errors import ModelUnavailable, StoreBusy, StoreUnavailable
 from mindmem.core.llm.budget import Budget, price_of
 from mindmem.core.llm.connections import address
 from mindmem.core.llm.port import Account, CallLog, account
-from mindmem.core.llm.retry import Fault, Patience, Place, refused, unanswered
+from mindmem.core.llm.retry import Fault, Patience, Place, persist, refused, unanswered
 from mindmem.core.records.llm_call import CallOutcome, LlmCall, Purpose
 from mindmem.core.records.scope import Scope
 from mindmem.core.settings import Settings
 
 if TYPE_CHECKING:
-    from openai import OpenAI, RequestOptions
+    from openai import AsyncOpenAI, RequestOptions
 
 __all__ = ["BadReply", "Endpoint", "Refused"]
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+Read = Callable[[bytes], tuple[T, int | None]]
+"""Makes of a reply its value and the tokens that the endpoint counted, or raises BadReply."""
 
 
 class BadReply(Exception):
@@ -38,9 +45,18 @@ class BadReply(Exception):
 class Refused(ModelUnavailable):
     """The endpoint doesn't take this request; ``fault`` says why, for code that can ask in another way."""
 
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.why, transient=False)
+    def __init__(self, message: str, fault: Fault) -> None:
+        super().__init__(message, transient=False)
         self.fault = fault
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """A running loop, the thread that runs it, and what ends it."""
+
+    loop: asyncio.AbstractEventLoop
+    thread: threading.Thread
+    stop: asyncio.Event
 
 
 class Endpoint:
@@ -54,7 +70,7 @@ class Endpoint:
         *,
         calls: CallLog,
         clock: Clock,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """``settings.llm`` holds the prices, the budget and, where the address is its own, headers, organisation and
         Azure's version. A call that nobody is charged for goes to the project's account in ``calls``.
@@ -68,13 +84,24 @@ class Endpoint:
         self._own = place.base_url == address(settings.llm)
         self._nobody = Account(Scope(project_id=settings.project_id))
         self._calls = calls
-        self._budget = Budget(settings, calls, clock)
         self._clock = clock
+        self._budget = Budget(settings, calls, clock)
         self._sleep = sleep
-        self._client: OpenAI | None = None
         self._lock = threading.Lock()
+        self._life: _Life | None = None
+        self._client: AsyncOpenAI | None = None
 
-    def post(
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Carry out work that awaits ``post`` and return what comes of it. The caller's context, which says who pays,
+        goes along; a caller that is interrupted takes the work back."""
+        future = asyncio.run_coroutine_threadsafe(work, self._alive().loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    async def post(
         self,
         path: str,
         body: Mapping[str, object],
@@ -82,11 +109,11 @@ class Endpoint:
         purpose: Purpose,
         sent: Sequence[str],
         tokens: int,
-        read: Callable[[bytes], tuple[T, int | None]],
+        read: Read[T],
         patience: Patience,
         timeout: float,
     ) -> T:
-        """Return what ``read`` makes of the reply to ``body``; it also returns the tokens that the endpoint counted.
+        """Return what ``read`` makes of the reply to ``body``.
 
         ``sent`` are the texts in the body, of which no error may show anything, and ``tokens`` their estimate.
         ``timeout`` is in seconds, for one try.
@@ -97,50 +124,52 @@ class Endpoint:
             ModelUnavailable: no usable reply.
         """
         payer = account() or self._nobody
-        self._budget.check(payer.scope.project_id, payer.run_id)
-        began = monotonic()
-        failed = 0
-        waited = 0.0
-        while True:
-            given = self._attempt(path, body, sent, read, timeout)
-            if not isinstance(given, Fault):
-                value, counted = given
-                self._record(payer, purpose, "ok", tokens if counted is None else counted, began, failed)
+        faults: list[Fault] = []
+
+        async def attempt() -> tuple[T, int | None] | Fault:
+            given = await self._attempt(path, body, sent, read, timeout)
+            if isinstance(given, Fault):
+                faults.append(given)
+            return given
+
+        async with self._budget.reserve(payer.scope.project_id, payer.run_id, self.place.model, tokens, 0):
+            began = monotonic()
+            outcome: CallOutcome = "failed"
+            counted: int | None = 0
+            try:
+                (value, counted), _ = await persist(attempt, patience, sleep=self._sleep)
+                outcome = "ok"
                 return value
-            failed += 1
-            wait = patience.wait(given, failed, max(waited, monotonic() - began), random.random)
-            if wait is None:
-                outcome: CallOutcome = "failed" if given.transient or given.status is None else "refused"
-                self._record(payer, purpose, outcome, 0, began, failed - 1, _kind(given))
-                if outcome == "refused":
-                    raise Refused(given)
-                times = f" Given up after {failed} tries." if failed > 1 else ""
-                raise ModelUnavailable(given.why + times, transient=given.transient)
-            log.info("%s Next try in %.1f s.", given.why, wait)
-            waited += wait
-            self._sleep(wait)
+            except ModelUnavailable as error:
+                if error.transient or faults[-1].status is None:
+                    raise
+                outcome = "refused"
+                raise Refused(str(error), faults[-1]) from error
+            finally:
+                spent = tokens if counted is None else counted
+                retries = len(faults) if outcome == "ok" else max(0, len(faults) - 1)
+                why = "" if outcome == "ok" else _kind(faults)
+                await asyncio.to_thread(self._record, payer, purpose, outcome, spent, began, retries, why)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Take back what is under way and close the connections."""
         with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+            life, self._life = self._life, None
+        if life is not None:
+            life.loop.call_soon_threadsafe(life.stop.set)
+            life.thread.join()
 
-    def _attempt(
-        self,
-        path: str,
-        body: Mapping[str, object],
-        sent: Sequence[str],
-        read: Callable[[bytes], tuple[T, int | None]],
-        timeout: float,
+    async def _attempt(
+        self, path: str, body: Mapping[str, object], sent: Sequence[str], read: Read[T], timeout: float
     ) -> tuple[T, int | None] | Fault:
         import httpx2
         from openai import APIConnectionError, APIStatusError, omit
 
         options: RequestOptions = {"timeout": timeout, "headers": dict.fromkeys(self._hidden(), omit)}
+        assert self._client is not None, "run() opened it"
         try:
-            reply = self._opened().post(path, cast_to=httpx2.Response, body=body, options=options)
+            async with asyncio.timeout(timeout):
+                reply = await self._client.post(path, cast_to=httpx2.Response, body=body, options=options)
             return read(reply.content)
         except APIStatusError as error:
             return refused(
@@ -152,38 +181,55 @@ class Endpoint:
                 sent="\n".join(sent),
                 key=self._api_key,
             )
-        except (APIConnectionError, httpx2.HTTPError) as error:
+        except (APIConnectionError, httpx2.HTTPError, TimeoutError) as error:
             return unanswered(self.place, error, timeout)
         except BadReply as error:
             return Fault(f"{self.place} gave no usable reply: {error}.", error.passing)
 
-    def _opened(self) -> "OpenAI":
-        with self._lock:
-            if self._client is None:
-                self._client = self._open()
-            return self._client
-
-    def _hidden(self) -> Iterator[str]:
+    def _hidden(self) -> list[str]:
         """Return the headers that the package would send although nobody gave them for this address."""
         given = {name.lower() for name in self._settings.headers} if self._own else set()
         signing = () if self._api_key else ("Authorization", "api-key")
         foreign = () if self._own else ("OpenAI-Organization", "OpenAI-Project")
-        return (name for name in (*signing, *foreign) if name.lower() not in given)
+        return [name for name in (*signing, *foreign) if name.lower() not in given]
 
-    def _open(self) -> "OpenAI":
+    def _alive(self) -> _Life:
+        with self._lock:
+            if self._life is None:
+                self._life = self._born()
+            return self._life
+
+    def _born(self) -> _Life:
+        """Start the thread, and wait until its loop runs."""
+        client, started, stop = self._opened(), threading.Event(), asyncio.Event()
+        loops: list[asyncio.AbstractEventLoop] = []
+
+        async def live() -> None:
+            loops.append(asyncio.get_running_loop())
+            started.set()
+            await stop.wait()
+            await client.close()
+
+        thread = threading.Thread(target=lambda: asyncio.run(live()), name=f"model {self.place.model}", daemon=True)
+        thread.start()
+        started.wait()
+        self._client = client
+        return _Life(loops[0], thread, stop)
+
+    def _opened(self) -> "AsyncOpenAI":
         import openai
 
         settings = self._settings
         key = self._api_key or "none"  # it insists on one
         if settings.api == "azure" and self._own:
-            return openai.AzureOpenAI(
+            return openai.AsyncAzureOpenAI(
                 azure_endpoint=self.place.base_url.removesuffix("/openai"),
                 api_key=key,
                 api_version=settings.api_version,
                 default_headers=settings.headers,
                 max_retries=0,
             )
-        return openai.OpenAI(
+        return openai.AsyncOpenAI(
             base_url=self.place.base_url,
             api_key=key,
             organization=settings.organization or None,
@@ -193,9 +239,15 @@ class Endpoint:
         )
 
     def _record(
-        self, payer: Account, purpose: Purpose, outcome: CallOutcome, tokens: int, began: float, retries: int,
-        error: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        payer: Account,
+        purpose: Purpose,
+        outcome: CallOutcome,
+        tokens: int,
+        began: float,
+        retries: int,
+        error: str,
+    ) -> None:
         call = LlmCall(
             call_id=ids.random_id("call"),
             scope=payer.scope,
@@ -221,7 +273,10 @@ class Endpoint:
             log.warning("a call of %s is not on record: %s", self.place, unwritten)
 
 
-def _kind(fault: Fault) -> str:
+def _kind(faults: Sequence[Fault]) -> str:
     """Return which kind of failure it was, for the record, which holds nobody's words."""
-    what = f"status {fault.status}" if fault.status else "no usable answer"
-    return f"{what} ({'transient' if fault.transient else 'terminal'})"
+    if not faults:
+        return "taken back"
+    last = faults[-1]
+    what = f"status {last.status}" if last.status else "no usable answer"
+    return f"{what} ({'transient' if last.transient else 'terminal'})"

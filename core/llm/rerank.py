@@ -40,15 +40,17 @@ class EndpointReranker(Reranker):
         body: dict[str, object] = {"query": query, "documents": list(documents), "top_n": len(documents)}
         if self._settings.model:
             body["model"] = self._settings.model
-        return self._endpoint.post(
-            self._settings.url,
-            body,
-            purpose="rerank",
-            sent=[query, *documents],
-            tokens=estimate_tokens(query) * len(documents) + sum(map(estimate_tokens, documents)),
-            read=lambda reply: read_scores(reply, len(documents)),
-            patience=Patience(retries=0, seconds=self._settings.timeout),
-            timeout=self._settings.timeout,
+        return self._endpoint.run(
+            self._endpoint.post(
+                self._settings.url,
+                body,
+                purpose="rerank",
+                sent=[query, *documents],
+                tokens=estimate_tokens(query) * len(documents) + sum(map(estimate_tokens, documents)),
+                read=lambda reply: read_scores(reply, len(documents)),
+                patience=Patience(retries=0, seconds=self._settings.timeout),
+                timeout=self._settings.timeout,
+            )
         )
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ import base64
 import json
 import struct
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from support.model_server import (
     Script,
     body,
     cut_body,
+    dripping,
     embedded,
     html,
     slow,
@@ -340,6 +342,35 @@ def test_nothing_is_sent_when_the_budget_is_spent(ledger: SqlLedger) -> None:
         with pytest.raises(BudgetReached):
             opened.embed(["five"])
     assert len(server.requests) == 1
+
+
+def test_a_reply_that_drips_is_given_up_in_time(ledger: SqlLedger) -> None:
+    script = dripping(embedded([axis(1)]))
+    with (
+        serving(script, ledger, llm={"timeout": 0.3, "retries": 0}) as (opened, _),
+        pytest.raises(ModelUnavailable) as raised,
+    ):
+        opened.embed(["a"])
+    assert raised.value.transient
+    assert "within 0.3 s (MINDMEM_LLM__TIMEOUT)" in str(raised.value)
+
+
+def test_batches_under_way_are_taken_back_when_one_fails_and_are_on_record(ledger: SqlLedger) -> None:
+    def script(request: Request) -> Behaviour:
+        return status(400) if "text 0" in request.body["input"] else slow(30, by_number(request))
+
+    with serving(script, ledger, batch=1, llm={"concurrency": 3}) as (opened, server), pytest.raises(ModelUnavailable):
+        opened.embed([f"text {number}" for number in range(9)])
+    assert len(server.requests) <= 4
+    assert {call.error for call in ledger.calls("default")} <= {"status 400 (terminal)", "taken back"}
+
+
+def test_several_threads_may_embed_at_once(ledger: SqlLedger) -> None:
+    with serving(by_number, ledger) as (opened, _), ThreadPoolExecutor(8) as threads:
+        texts = [f"text {number}" for number in range(16)]
+        found = list(threads.map(lambda text: opened.embed([text])[0], texts))
+    assert [int(np.argmax(one.vector)) for one in found] == list(range(16))
+    assert len(ledger.calls("default")) == 16
 
 
 def test_a_failing_batch_fails_the_call_and_the_next_call_works(ledger: SqlLedger) -> None:
