@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 from support.builders import llm_call
+from support.model_server import ModelServer, reply
 
-from mindmem.core.clock import FixedClock
+from mindmem.core.clock import FixedClock, SystemClock
 from mindmem.core.errors import InvalidInput
 from mindmem.core.estimate import estimate_ingest
 from mindmem.core.ledger.sql import open_ledger, sqlite_url
 from mindmem.core.memory import Memory
 from mindmem.core.records import Scope
 from mindmem.core.records.llm_call import LlmCall, Spent
+from mindmem.core.search.tokens import estimate_tokens
 from mindmem.core.settings import LlmSettings, Price, Settings
 from mindmem.core.spending import spending, total
 
@@ -89,6 +91,23 @@ def test_an_ingest_is_estimated_by_prompt_without_a_store(tmp_path: Path) -> Non
         assert line.cost == pytest.approx((line.input_tokens + line.output_tokens * 2) / 1e6)
     assert found.cost == pytest.approx(sum(line.cost or 0 for line in found.forecasts))
     assert not settings.home.exists()
+
+
+def test_an_estimate_foresees_the_questions_of_the_ingest(tmp_path: Path) -> None:
+    from mindmem.flows.direct import ingest_directly
+
+    inbox = chats(tmp_path)
+    with ModelServer(lambda _: reply({"memories": [], "skipped": []})) as server:
+        llm = LlmSettings(base_url=server.url, model="any", structure="json")
+        settings = Settings(home=tmp_path / "home", reasoner="llm", embedder="none", llm=llm)
+        foreseen = estimate_ingest(settings, inbox).forecasts[0]
+        assert server.requests == []
+        ingest_directly(settings, inbox)
+    assert foreseen.calls == len(server.requests)
+    sent = sum(estimate_tokens(request.prompt) for request in server.requests)
+    assert 0.8 * sent < foreseen.input_tokens < 1.6 * sent
+    (line,) = spending(settings, SystemClock())
+    assert (line.purpose, line.model, line.spent.calls) == ("extract", "any", foreseen.calls)
 
 
 def test_an_estimate_grows_with_what_is_said(tmp_path: Path) -> None:
