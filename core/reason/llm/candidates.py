@@ -98,8 +98,8 @@ class Reader:
             return Refused("repeats a recalled memory without evidence of its own", known=True)
         first = next((one for one, _, exact in sources if exact), sources[0][0])
         entity = self._entity(item.entity, first)
-        if self._of_another_role(entity, [one for one, _, _ in sources], item.type):
-            return Refused("an assistant's words about somebody else")
+        if hearsay := self._hearsay(entity, [one for one, _, _ in sources], item.type):
+            return Refused(hearsay)
         return self._made(item, content, entity, first, sources, bool(secrets), known)
 
     def _made(
@@ -168,6 +168,8 @@ class Reader:
         """Who or what an item is about; the speaker and the user by their names where they have one."""
         name = " ".join(without_roles(name).split())
         message, low = first.message, name.casefold()
+        if low in _MEANS_SPEAKER and message.role == "tool":
+            return message.name or "tool"
         if low in _MEANS_SPEAKER:
             low = _ASSISTANT if message.role == "assistant" else _USER
         if low in _MEANS_ASSISTANT:
@@ -185,14 +187,19 @@ class Reader:
         told = {token for one in sources for token in tokens(f"{one.text} {one.message.caption}")}
         return not numbers <= told
 
-    def _of_another_role(self, entity: str, sources: Sequence[Shown], mem_type: MemType) -> bool:
-        """Whether only an assistant says something that only the one it is about can know."""
-        if any(one.message.role != "assistant" for one in sources):
-            return False
-        own = {normalise_claim(one.message.name or _ASSISTANT) for one in sources}
+    def _hearsay(self, entity: str, sources: Sequence[Shown], mem_type: MemType) -> str:
+        """Why only an assistant's or a tool's words don't support what only the one it is about can tell."""
+        roles = {one.message.role for one in sources}
+        if "user" in roles:
+            return ""
+        own = {normalise_claim(one.message.name or one.message.role) for one in sources}
         users = {normalise_claim(one.name or _USER) for one in self._all if one.role == "user"} | {_USER}
         about = normalise_claim(entity)
-        return about not in own and (mem_type == "profile" or about in users)
+        if about in own or not (mem_type == "profile" or (about in users and roles == {"assistant"})):
+            return ""
+        if "assistant" not in roles and about not in users:
+            return ""
+        return f"{'an assistant' if 'assistant' in roles else 'a tool'}'s words about somebody else"
 
     def _mentions(
         self, item: ExtractedMemory, content: str, entity: str, sources: Sequence[Shown]

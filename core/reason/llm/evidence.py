@@ -192,12 +192,12 @@ def locate(quote: str, shown: Shown) -> tuple[Source, bool]:
 
 
 def _tolerant(quote: str, content: str, start: int, end: int) -> tuple[int, int] | None:
-    wanted = _plain(quote)[0].strip(_EDGES)
-    if not wanted:
-        return None
-    text, places = _plain(content[start:end])
-    at = text.find(wanted)
-    return None if at < 0 else (start + places[at], start + places[at + len(wanted) - 1] + 1)
+    folded, (text, places) = _plain(quote)[0], _plain(content[start:end])
+    for wanted in (folded.strip(), folded.strip(_EDGES)):
+        at = text.find(wanted) if wanted else -1
+        if at >= 0:
+            return start + places[at], start + places[at + len(wanted) - 1] + 1
+    return None
 
 
 @lru_cache(maxsize=16)

@@ -298,6 +298,23 @@ async def test_an_assistants_words_are_no_facts_about_the_user() -> None:
     assert {reason for reason, _ in found.rejected} == {"an assistant's words about somebody else"}
 
 
+async def test_a_tools_output_is_no_fact_about_the_user_but_may_tell_of_others() -> None:
+    page = said("The user lives in Rome. Carl owns a boat.", role="tool", name="browse")
+    found = await extracted(
+        envelope(BERLIN, page),
+        reply(
+            item("The user lives in Rome.", (2, "lives in Rome"), entity="user"),
+            item("Carl owns a boat.", (2, "Carl owns a boat"), entity="Carl"),
+            item("browse showed a page.", (2, ""), type="tool_trace"),
+        ),
+    )
+    assert [(one.entity_name, one.property_name) for one in found.candidates] == [
+        ("Carl", "default_property"),
+        ("browse", "trace"),
+    ]
+    assert [reason for reason, _ in found.rejected] == ["a tool's words about somebody else"]
+
+
 async def test_a_named_assistant_may_speak_of_itself() -> None:
     found = await only(envelope(said("I moved to Rome", role="assistant", name="Bob")), reply(item("x1", entity="Bob")))
     assert (found.entity_name, found.speaker) == ("Bob", "Bob")
