@@ -3,7 +3,7 @@
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +16,8 @@ from mindmem.core.errors import StoreBusy, StoreUnavailable
 from mindmem.core.failpoints import reach
 from mindmem.core.index.documents import context_lines, embed_text, vector_key
 from mindmem.core.index.projector import Projector
-from mindmem.core.ledger.port import Draft, Fence, HeadMove, Ledger
-from mindmem.core.records import Change, Entity, Memory, Message, Operation, Plan
+from mindmem.core.ledger.port import Draft, Fence, HeadKind, HeadMove, Ledger
+from mindmem.core.records import Change, Memory, Operation, Plan, Scope, Status
 from mindmem.core.tables import rows
 from mindmem.core.tables.contracts import body
 
@@ -115,7 +115,7 @@ class Applier:
             undoes=request.undoes,
             counts=counts_of(plan),
             batches=batches,
-            heads=[*_memory_moves(memories), *_entity_moves(plan.entities), *_message_moves(plan.messages)],
+            heads=_moves(plan),
             base={plan.scope.partition: plan.base_version},
             key=request.key,
             digest=request.digest,
@@ -141,42 +141,29 @@ class Applier:
         )
 
 
-def _memory_moves(memories: Iterable[Memory]) -> Iterable[HeadMove]:
-    for memory in memories:
-        yield HeadMove(
-            kind="memory",
-            object_id=memory.memory_id,
-            partition=memory.scope.partition,
-            scope_key=memory.scope.key,
-            expected=memory.revision - 1,
-            revision=memory.revision,
-            status=memory.status,
-            content_hash=memory.content_hash,
-        )
+def _moves(plan: Plan) -> list[HeadMove]:
+    """Return the moves of all heads that a plan touches, each by one revision."""
+    memories = [action.memory for action in plan.actions]
+    return [
+        *(_move("memory", one.memory_id, one.scope, one.revision, one.status, one.content_hash) for one in memories),
+        *(_move("entity", one.entity_id, one.scope, one.revision) for one in plan.entities),
+        *(_move("message", one.message_id, one.scope, 1) for one in plan.messages),
+    ]
 
 
-def _entity_moves(entities: Iterable[Entity]) -> Iterable[HeadMove]:
-    for entity in entities:
-        yield HeadMove(
-            kind="entity",
-            object_id=entity.entity_id,
-            partition=entity.scope.partition,
-            scope_key=entity.scope.key,
-            expected=entity.revision - 1,
-            revision=entity.revision,
-        )
-
-
-def _message_moves(messages: Iterable[Message]) -> Iterable[HeadMove]:
-    for message in messages:
-        yield HeadMove(
-            kind="message",
-            object_id=message.message_id,
-            partition=message.scope.partition,
-            scope_key=message.scope.key,
-            expected=0,
-            revision=1,
-        )
+def _move(
+    kind: HeadKind, object_id: str, scope: Scope, revision: int, status: Status = "active", content_hash: str = ""
+) -> HeadMove:
+    return HeadMove(
+        kind=kind,
+        object_id=object_id,
+        partition=scope.partition,
+        scope_key=scope.key,
+        expected=revision - 1,
+        revision=revision,
+        status=status,
+        content_hash=content_hash,
+    )
 
 
 def _add_row(plan: Plan, request: Request) -> pa.Table:
