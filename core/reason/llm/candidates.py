@@ -13,7 +13,7 @@ from typing import Final
 
 from mindmem.core.dates.spans import Interval
 from mindmem.core.ids import content_hash, normalise_claim
-from mindmem.core.language.words import has_substance
+from mindmem.core.language.words import content_words, has_substance
 from mindmem.core.reason.llm.evidence import Shown, locate
 from mindmem.core.reason.llm.replies import ExtractedMemory
 from mindmem.core.reason.llm.times import read_time
@@ -44,7 +44,8 @@ _READ: Final = 20_000  # characters that are looked at for instructions
 _WORD: Final = re.compile(r"[^\W_]+")
 _ROLE: Final = r"(?:user|assistant|system|tool|human|ai)"
 _ROLE_AHEAD: Final = re.compile(
-    rf"\A(?:\s*(?:<\|im_start\|>\s*{_ROLE}\b|<\|[^|>]{{0,40}}\|>|\|\s|[\[(]\s*M?\d{{1,4}}\s*[\])]|{_ROLE}\s*[:：]))+\s*",
+    rf"\A(?:\s*(?:\[\s*\d{{1,4}}\s*\]\s*{_ROLE}\b[^:：\n]{{0,80}}[:：\n]|<\|im_start\|>\s*{_ROLE}\b"
+    rf"|<\|[^|>]{{0,40}}\|>|\|\s|[\[(]\s*M?\d{{1,4}}\s*[\])]|{_ROLE}\s*[:：]))+\s*",
     re.IGNORECASE,
 )
 _ROLE_BEHIND: Final = re.compile(
@@ -96,6 +97,8 @@ class Reader:
         known = self._recalled.get(content_hash(content))
         if known is not None and not found:
             return Refused("repeats a recalled memory without evidence of its own", known=True)
+        if not found and (unfounded := self._unfounded(f"{content} {item.value}", [one for one, _, _ in sources])):
+            return Refused(unfounded)
         first = next((one for one, _, exact in sources if exact), sources[0][0])
         entity = self._entity(item.entity, first)
         if hearsay := self._hearsay(entity, [one for one, _, _ in sources], item.type):
@@ -177,6 +180,13 @@ class Reader:
         if low in _MEANS_USER:
             return message.name if message.role == "user" and message.name else _USER
         return name
+
+    def _unfounded(self, claim: str, sources: Sequence[Shown]) -> str:
+        """Why a claim without a quote that can be found is not believed to come from the messages that it names."""
+        if self._commanding:
+            return "quotes nothing that was said, beside a message that commands its reader"
+        told = {word for one in sources for word in content_words(f"{one.text} {one.message.caption}")}
+        return "" if told & set(content_words(claim)) else "nothing of it stands in the messages that it names"
 
     @staticmethod
     def _adds_a_number(value: str, sources: Sequence[Shown], said: datetime | None, zone: str) -> bool:
