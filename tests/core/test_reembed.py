@@ -87,7 +87,9 @@ def dense(memory: Memory, query: str, user: str = "ann") -> bool:
     return bool(hits) and all(hit.explanation.get("dense", 0) > 0 for hit in hits)
 
 
-def test_another_model_is_refused_at_opening_with_the_command_that_helps(store: Path, server: ModelServer) -> None:
+def test_another_model_is_refused_at_opening_with_the_command_that_helps(  # G1
+    store: Path, server: ModelServer
+) -> None:
     with pytest.raises(EmbedderMismatch, match=r"old@api/24\+0.*new@api/16\+0.*mindmem reembed"):
         opened(store, server, "new")
 
@@ -178,7 +180,7 @@ def test_after_a_kill_the_command_goes_on_and_nothing_is_paid_twice(
     assert sorted(embeddings.sent["new"]) == sorted(SHELVES)
 
 
-def test_at_a_limit_of_the_budget_the_rest_waits_for_the_next_run(
+def test_at_a_limit_of_the_budget_the_rest_waits_for_the_next_run(  # G5
     store: Path, server: ModelServer, embeddings: Embeddings
 ) -> None:
     runs = 0
@@ -224,7 +226,7 @@ def test_what_was_added_without_an_embedder_gets_its_vector(
         assert dense(memory, "Oporto", "ben")
 
 
-def test_a_model_that_gives_other_dimensions_by_the_same_name_is_noticed_and_embedded_again(
+def test_a_model_that_gives_other_dimensions_by_the_same_name_is_noticed_and_embedded_again(  # G1
     store: Path, server: ModelServer
 ) -> None:
     with ModelServer(dimensions=32) as other:

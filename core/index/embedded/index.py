@@ -97,8 +97,7 @@ class EmbeddedIndex:
         if not empty:
             held = str(self._embedder) if self._embedder else "none (lexical only)"
             raise EmbedderMismatch(
-                f"The index holds vectors of {held}, but the embedder is {embedder}; "
-                "embed again with: mindmem reembed"
+                f"The index holds vectors of {held}, but the embedder is {embedder}; embed again with: mindmem reembed"
             )
         self._embedder = embedder
 

@@ -35,6 +35,7 @@ from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.errors import BudgetReached, EmbedderMismatch, InvalidInput, MindMemError, ModelUnavailable
 from mindmem.core.ledger.sql import SqlLedger, open_ledger, sqlite_url
 from mindmem.core.llm.port import charged_to
+from mindmem.core.llm.retry import tries
 from mindmem.core.records import Scope
 from mindmem.core.search.tokens import estimate_tokens
 from mindmem.core.settings import Settings
@@ -293,6 +294,12 @@ def test_what_does_not_pass_is_a_transient_error_after_the_retries(ledger: SqlLe
         opened.embed(["a"])
     assert raised.value.transient
     assert len(server.requests) == 2
+
+
+def test_a_task_that_retries_itself_leaves_a_call_one_try(ledger: SqlLedger) -> None:
+    with serving(status(503), ledger) as (opened, server), tries(1), pytest.raises(ModelUnavailable):
+        opened.embed(["a"])
+    assert len(server.requests) == 1
 
 
 def test_a_key_that_is_refused_is_not_tried_again_nor_shown(ledger: SqlLedger) -> None:
