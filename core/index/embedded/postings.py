@@ -116,8 +116,13 @@ class Postings:
         docs = np.concatenate([docs for docs, _ in held])
         counts = np.concatenate([counts for _, counts in held])
         mean = max(self._total / len(self), 1e-6) if len(self) else 1.0
-        norms = np.float32(K1 * (1.0 - B)) + np.float32(K1 * B / mean) * self._lengths.view[docs]
-        gained: npt.NDArray[np.float64] = np.repeat(rare, sizes) * counts / (counts + norms)
+        norms = self._lengths.view[docs]
+        norms *= np.float32(K1 * B / mean)
+        norms += np.float32(K1 * (1.0 - B))
+        norms += counts
+        gained = np.repeat(rare, sizes)
+        gained *= counts
+        gained /= norms
         return gained
 
     def _held(self, query: Mapping[str, float]) -> list[tuple[Any, Any]]:
@@ -135,8 +140,9 @@ class Postings:
         tail, docs, counts = self._tail_terms.view, self._tail_docs.view, self._tail_counts.view
         for some, term in zip(found, terms, strict=True):
             holding = np.flatnonzero(tail == term)
-            some.append((docs[holding], counts[holding]))
-        return [tuple(map(np.concatenate, zip(*some, strict=True))) for some in found]  # type: ignore[misc]  # pairs
+            if len(holding) or not some:
+                some.append((docs[holding], counts[holding]))
+        return [_joined(some) for some in found]
 
     def _take_out(self, changed: Places) -> None:
         flags = np.zeros(len(self), dtype=np.bool_)
@@ -166,6 +172,12 @@ class Postings:
             size += len(parts[-1][0])
         if size:
             self._runs.append(_sorted(*map(np.concatenate, zip(*reversed(parts), strict=True))))
+
+
+def _joined(parts: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate([docs for docs, _ in parts]), np.concatenate([counts for _, counts in parts])
 
 
 def _sorted(terms: npt.NDArray[np.uint64], docs: npt.NDArray[np.int32], counts: Floats) -> _Run:

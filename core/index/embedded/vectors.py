@@ -21,7 +21,7 @@ _BLOCK: Final = 512
 """Token vectors turned to float32 and multiplied at once: so many stay in the processor's cache, three times faster."""
 _TELLING: Final = 0.15
 """Tokens of the query with less than this share of the largest idf are left out: they cost time and say nothing."""
-_SMALL: Final = 2_000
+_SMALL: Final = 10_000
 """Documents of a partition whose token vectors are all read as soon as those of one are needed."""
 _ID: Final = np.dtype("<u2")
 _IDS: Final = 1 << 16
