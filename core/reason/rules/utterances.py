@@ -9,6 +9,7 @@ from mindmem.core.language.words import has_substance
 from mindmem.core.reason.port import Candidate
 from mindmem.core.reason.rules import changes_en, changes_zh, junk, statements_en, statements_zh
 from mindmem.core.reason.rules.entities import entity_type, mentions
+from mindmem.core.reason.rules.listed import is_list, read_item
 from mindmem.core.reason.rules.procedures import is_lesson, procedure
 from mindmem.core.reason.rules.sentences import Sentence, is_chinese, split
 from mindmem.core.reason.rules.statements import OWNER, Statement
@@ -86,6 +87,7 @@ class Utterance:
         self._settled = 0  # statements of earlier sentences than the one before
         self._lessons: list[Sentence] = []
         self._corrections: list[tuple[Sentence, str, str]] = []
+        self._unread: list[Sentence] = []  # sentences that statements don't hold wholly
 
     def kept_whole(self) -> list[Candidate]:
         """Return the message in its own words, unread: what is pasted holds no claims, but must be found."""
@@ -104,6 +106,8 @@ class Utterance:
         if junk.is_instruction(content[:_READ]):
             return [self._episodic("instruction_like")], ""
         whole = self._sentences()
+        if not whole and not self._assistant and len(content) <= _READ and is_list(told):
+            return self._listed(), ""
         goal = procedure(told) if self._around.agent or not self._assistant else ""
         candidates = [self._procedure(goal)] if goal else []
         candidates += [self._kept("experience", each.text, each.start, each.end, "lesson") for each in self._lessons]
@@ -117,6 +121,29 @@ class Utterance:
         if not (whole or goal) or self._message.caption or unplaced:
             candidates.append(self._episodic(value=unplaced[0][1] if len(unplaced) == 1 else ""))
         return candidates, ""
+
+    def _listed(self) -> list[Candidate]:
+        """Return a claim for each item of a list; one that no statement holds wholly is kept in its own words."""
+        held = [
+            self._typed(each)
+            for each in self._statements
+            if not any(sentence.start <= each.start < sentence.end for sentence in self._unread)
+        ]
+        items = [
+            self._item(sentence)
+            for sentence in (*self._unread, *(sentence for sentence, _, _ in self._corrections))
+            if not sentence.text.endswith((":", "：")) and has_substance(sentence.text)
+        ]
+        items += [self._kept("experience", each.text, each.start, each.end, "lesson") for each in self._lessons]
+        return sorted([*held, *items], key=lambda each: each.sources[0].start)
+
+    def _item(self, sentence: Sentence) -> Candidate:
+        item = read_item(sentence)
+        kept = self._kept("fact", sentence.text, sentence.start, sentence.end, item.property_name, item.value)
+        if not item.entity:
+            return kept
+        kind = entity_type(item.entity, sentence.text, sentence.text.find(item.entity), self._around.speakers)
+        return replace(kept, entity_name=item.entity, entity_type=kind)
 
     def _corrected(self, sentence: Sentence, new: str, old: str) -> Candidate | None:
         """Return the claim with its new value where exactly one claim of the window had the old one."""
@@ -164,7 +191,9 @@ class Utterance:
                     count += 1
                     if count > _SENTENCES:
                         return False
-                    whole = self._sentence(sentence, taken) and whole
+                    if not self._sentence(sentence, taken):
+                        self._unread.append(sentence)
+                        whole = False
         return whole and bool(self._statements or self._lessons or self._corrections)
 
     def _sentence(self, sentence: Sentence, taken: list[tuple[int, int]]) -> bool:
