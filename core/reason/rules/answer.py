@@ -8,21 +8,20 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from math import log
 from typing import Final
 
-from mindmem.core.dates import find_times, zone_of
-from mindmem.core.dates.told import local_day
+from mindmem.core.dates import find_times
 from mindmem.core.language import chinese, english
 from mindmem.core.language.words import has_substance
 from mindmem.core.language.words import words as plain_words
 from mindmem.core.reason.port import Answer, AnswerRequest, Judged, Unsure, Verdict
+from mindmem.core.reason.rules.datewords import began, date_words, elapsed, ended
 from mindmem.core.reason.rules.entities import mentions
 from mindmem.core.reason.rules.passages import claims, duration, forms, number_of, place_in, rest_of, tells
 from mindmem.core.reason.rules.questions import read_question, related, same_family, share_told
 from mindmem.core.reason.rules.sentences import is_chinese
-from mindmem.core.records import Memory, TimePrecision
+from mindmem.core.records import Memory
 
 __all__ = ["MOST_WORDS", "RulesAnswerer"]
 
@@ -83,7 +82,8 @@ class _Reading:
         self._request = request
         self._asked = read_question(request.question)
         self._zone = request.timezone
-        self._names = _names(request.memories) & forms(request.question)
+        self._chinese = is_chinese(request.question)
+        self._names = _asked_people(request)
         self._topic = self._asked.topic - self._names
         self._properties = self._asked.properties - self._names
 
@@ -164,7 +164,7 @@ class _Reading:
             case "when":
                 return self._when(memory)
             case "until":
-                return self._end(memory)
+                return ended(memory, self._zone, chinese=self._chinese)
             case "count":
                 return self._count(memory, sentence)
             case "length":
@@ -179,51 +179,13 @@ class _Reading:
                 return rest_of(sentence, self._topical, self._topic)
 
     def _when(self, memory: Memory) -> str:
-        if memory.valid_from is None:
-            inside = find_times(memory.value[:_READ], memory.observed_at, self._zone) if memory.value else []
-            if inside and self._names_property(memory):
-                return memory.value
-            return self._date(memory.observed_at, "day") if memory.mem_type == "episodic" else ""
-        for span in find_times(memory.content[:_READ], memory.observed_at, self._zone):
-            if span.resolved and span.valid_from == memory.valid_from and span.valid_to is not None:
-                length = span.valid_to - memory.valid_from
-                if timedelta(days=1, hours=2) < length < timedelta(days=8) and memory.time_precision == "day":
-                    return self._spanning(memory.valid_from, length)
-        return self._date(memory.valid_from, memory.time_precision)
-
-    def _end(self, memory: Memory) -> str:
-        """The last day, month or year: the end itself is no longer part of the time."""
-        if memory.valid_to is None:
+        if memory.valid_from is not None:
+            return began(memory, self._zone, chinese=self._chinese)
+        if memory.value and self._names_property(memory):
+            return memory.value if find_times(memory.value[:_READ], memory.observed_at, self._zone) else ""
+        if memory.mem_type != "episodic" or memory.observed_at is None:
             return ""
-        whole = memory.time_precision in ("day", "month", "year")
-        last = local_day(memory.valid_to) - timedelta(days=1) if whole else memory.valid_to
-        return self._in_words(last, memory.time_precision)
-
-    def _spanning(self, start: datetime, length: timedelta) -> str:
-        first = self._date(start, "day")
-        if is_chinese(self._request.question):
-            return f"{first}起的{'一周' if length.days > 5 else f'{length.days}天'}"
-        return (
-            f"the week of {first}"
-            if length.days > 5
-            else f"{first} and the {'day' if length.days == 2 else 'days'} after"
-        )
-
-    def _date(self, at: datetime | None, precision: TimePrecision) -> str:
-        """A date as exact as it is known; a minute is told as its day."""
-        if at is None:
-            return ""
-        whole = precision in ("day", "month", "year")
-        return self._in_words(local_day(at) if whole else at.astimezone(zone_of(self._zone)), precision)
-
-    def _in_words(self, at: datetime, precision: TimePrecision) -> str:
-        """A local date in the question's language."""
-        if is_chinese(self._request.question):
-            parts = {"year": f"{at.year}年", "month": f"{at.year}年{at.month}月"}
-            return parts.get(precision, f"{at.year}年{at.month}月{at.day}日")
-        month = _MONTHS[at.month - 1]
-        parts = {"year": f"{at.year}", "month": f"{month} {at.year}"}
-        return parts.get(precision, f"{at.day} {month} {at.year}")
+        return date_words(memory.observed_at, "instant", self._zone, chinese=self._chinese)
 
     def _count(self, memory: Memory, sentence: str) -> str:
         if self._names_property(memory) and (found := number_of(memory.value, self._topic, ())):
@@ -232,21 +194,9 @@ class _Reading:
 
     def _length(self, memory: Memory, sentence: str) -> str:
         found = duration(memory.value) or duration(sentence)
-        if found:
+        if found or memory.valid_from is None or memory.mem_type not in ("profile", "fact"):
             return found
-        return self._elapsed(memory) if memory.valid_from and memory.mem_type in ("profile", "fact") else ""
-
-    def _elapsed(self, memory: Memory) -> str:
-        end = memory.valid_to or self._request.asked_at
-        if memory.valid_from is None or end <= memory.valid_from:
-            return ""
-        months = (end.year - memory.valid_from.year) * 12 + end.month - memory.valid_from.month
-        count, unit = (months // 12, "year") if months >= 12 else (months, "month")
-        if not count:
-            count, unit = (end - memory.valid_from).days, "day"
-        if is_chinese(self._request.question):
-            return f"{count}{_CHINESE_UNITS[unit]}"
-        return f"{count} {unit}{'' if count == 1 else 's'}"
+        return elapsed(memory.valid_from, memory.valid_to or self._request.asked_at, chinese=self._chinese)
 
     def _where(self, memory: Memory, sentence: str) -> str:
         last = memory.property_name.rpartition("_")[2]
@@ -288,16 +238,13 @@ class _Reading:
     def _listed(self, first: _Told, told: Sequence[_Told]) -> tuple[str, list[Memory]]:
         """The values that one entity has of a property that takes several."""
         head = first.memory
+        if head.property_name.split("_")[0] not in _SEVERAL:
+            return head.value, [head]
         values = {head.value.casefold(): head}
         for one in told:
             memory = one.memory
             same = (memory.entity_id, memory.property_name) == (head.entity_id, head.property_name)
-            if (
-                same
-                and memory.value
-                and _NEVER.isdisjoint(memory.flags)
-                and head.property_name.split("_")[0] in _SEVERAL
-            ):
+            if same and memory.value and _NEVER.isdisjoint(memory.flags):
                 values.setdefault(memory.value.casefold(), memory)
         used = list(values.values())[:_MOST_VALUES]
         joint = "、" if is_chinese(head.value) else ", "
@@ -309,7 +256,7 @@ class _Reading:
         memory = best.memory
         denied = _denies(memory.content) or not _NEVER.isdisjoint(memory.flags)
         yes = denied == _denies(self._request.question)
-        if is_chinese(self._request.question):
+        if self._chinese:
             return Judged(Answer("是" if yes else "不是", (memory.memory_id,)))
         return Judged(Answer("Yes" if yes else "No", (memory.memory_id,)))
 
@@ -320,23 +267,19 @@ _SEVERAL: Final = frozenset(
 """First words of properties that take several values at once."""
 
 
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-_CHINESE_UNITS: Final = {"year": "年", "month": "个月", "day": "天"}
-
-
 def _denies(text: str) -> bool:
     bare = chinese.NOT_NEGATION.sub("", re.sub(r"是不是|有没有|会不会|能不能|是否", "", text))
     return not english.NEGATIONS.isdisjoint(plain_words(text)) or chinese.NEGATION.search(bare) is not None
 
 
-def _names(memories: Sequence[Memory]) -> frozenset[str]:
-    """The terms of the people that the memories are about or were said by."""
-    people = {memory.speaker for memory in memories}
-    people |= {memory.entity_name for memory in memories if memory.entity_type == "person"}
-    return frozenset().union(*(forms(name) for name in people))
+def _asked_people(request: AnswerRequest) -> frozenset[str]:
+    """The terms of the question that name people whom the memories are about or were said by."""
+    people = {memory.speaker for memory in request.memories}
+    people |= {memory.entity_name for memory in request.memories if memory.entity_type == "person"}
+    asked = forms(request.question)
+    # Where no space parts words, a name is asked for as a whole: its signs stand in other words, too.
+    named = (forms(name) & asked for name in people if not is_chinese(name) or name in request.question)
+    return frozenset().union(*named)
 
 
 def _speakers(memories: Sequence[Memory]) -> frozenset[str]:
