@@ -1,0 +1,1 @@
+"""The judgements of MindSchema without a model: deterministic, without network, English and Chinese."""
