@@ -147,6 +147,11 @@ async def test_a_week_is_not_told_as_its_first_day() -> None:
     assert await answer("When did Ann finish the quilt?", said) == "the week of 22 April 2024"
 
 
+async def test_several_days_are_told_from_the_first_to_the_last() -> None:
+    said = told("We camped last weekend.", valid_from=datetime(2024, 4, 27, tzinfo=UTC), time_precision="day")
+    assert await answer("When did Ann camp?", said) == "27 April 2024 to 28 April 2024"
+
+
 async def test_the_end_of_a_time_is_told_when_the_end_is_asked_for() -> None:
     visa = memory(
         "Ann's visa is valid until 3 June 2025.",
