@@ -1,9 +1,7 @@
 """Which property of a schema a claim falls under: by its name, by the words that the property covers, by what it says.
 
-A schema's properties are broad ("occupation"), an extractor's are fine ("works_at", "works_as"). Broad ones that hold
-one value at a time would replace the one by the other, so a bound name keeps the fine one behind a dot
-("occupation.works_at") wherever it asks another question than the property itself does. Timelines run on the whole
-name; what is before the dot is the schema's.
+What nothing of that places goes to the catch-all property, with its own name kept behind the dot (see
+``schema/questions.py``): nothing is lost.
 """
 
 import math
@@ -16,9 +14,10 @@ from typing import Final
 from mindmem.core.language.words import stem, words
 from mindmem.core.records.schema import CATCH_ALL, EPISODE, EntityType, Property, Schema
 from mindmem.core.schema.names import family
+from mindmem.core.schema.questions import bound_name, same_question
 from mindmem.core.text import STOP_WORDS
 
-__all__ = ["Binding", "Lexicon"]
+__all__ = ["Binding", "Lexicon", "placed"]
 
 THRESHOLD: Final = 1.0
 """Least evidence of content words for a property: the weight of one word that a single property of the type has and
@@ -33,22 +32,6 @@ _LIGHT: Final = frozenset(
         " long short new old many several other many part kind said told memory memories value"
     ).split()
 )
-
-_QUESTIONS: Final = (
-    "residence lives_in resides_in stays_in moves_to relocates_to based_in home hometown home_town",
-    "address home_address mailing_address street_address lives_at",
-    "works_at works_for employed_by employed_at employer joins company",
-    "occupation works_as job profession position is_profession trade career role",
-    "phone phone_number telephone_number mobile_number cell_number telephone mobile",
-    "email email_address e-mail",
-    "location located_in headquartered_in situated_in headquarters",
-    "spouse married_to wed_to marries_to husband wife",
-    "status progress state",
-    "preference likes loves dislikes hates fond_of fan_of enjoys",
-)
-"""Names that ask one question, the first of each the one under which they are kept."""
-_QUESTION: Final = {name: line.split()[0] for line in _QUESTIONS for name in line.split()}
-
 
 @dataclass(frozen=True, slots=True)
 class Binding:
@@ -92,12 +75,8 @@ class Lexicon:
         found = self._by_name(kind, name, content) or self._by_words(kind, name, content)
         if found is None:
             fallback = kind.property(CATCH_ALL) if catch_all else None
-            return Binding(kind.name, _bound(CATCH_ALL, name) if fallback else name, single_valued)
-        if narrated:
-            return Binding(kind.name, _bound(found.name, _ABOUT) if found.single_valued else found.name, None)
-        bound = _bound(found.name, name)
-        whole = bound == found.name
-        return Binding(kind.name, bound, found.single_valued if whole and single_valued is None else single_valued)
+            return Binding(kind.name, bound_name(CATCH_ALL, name) if fallback else name, single_valued)
+        return placed(kind, found, name, narrated=narrated, single_valued=single_valued)
 
     def _type(self, entity_type: str, name: str) -> EntityType | None:
         named = self._schema.by_name.get(entity_type)
@@ -116,11 +95,12 @@ class Lexicon:
         if not name:
             return None
         named = self._named[kind.name]
-        same = named.get(_key(name)) or named.get(_key(_QUESTION.get(name, name)))
+        asking = Counter(prop for word in same_question(name) for prop in named.get(_key(word), ()))
+        same = [prop for prop, count in asking.items() if count == max(asking.values())]
         if not same:
             parts = set(_key(name).split()) - _LIGHT
             within = [(len(key.split()), key) for key in named if key and set(key.split()) <= parts]
-            same = named[max(within)[1]] if within else None
+            same = named[max(within)[1]] if within else []
         if not same:
             return None
         if len(same) == 1:
@@ -142,15 +122,15 @@ class Lexicon:
         return scores
 
 
-def _bound(prop: str, name: str) -> str:
-    """Return the schema's name, with the fine one behind it where that asks another question.
-
-    >>> _bound("residence", "moves_to"), _bound("occupation", "works_at"), _bound("hobby", "")
-    ('residence', 'occupation.works_at', 'hobby')
-    """
-    fine = _QUESTION.get(name, name)
-    same = not fine or fine == prop or _QUESTION.get(prop, prop) == fine
-    return prop if same else f"{prop}.{fine}"
+def placed(
+    kind: EntityType, found: Property, name: str, *, narrated: bool = False, single_valued: bool | None = None
+) -> Binding:
+    """Return the binding to a property that was found to fit; the arguments are those of ``Lexicon.bind``."""
+    if narrated:
+        return Binding(kind.name, bound_name(found.name, _ABOUT) if found.single_valued else found.name, None)
+    bound = bound_name(found.name, name)
+    whole = bound == found.name
+    return Binding(kind.name, bound, found.single_valued if whole and single_valued is None else single_valued)
 
 
 def _names(properties: Iterable[Property]) -> dict[str, list[Property]]:
