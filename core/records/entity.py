@@ -12,7 +12,8 @@ class Entity:
     """One revision of an entity.
 
     ``entity_type`` is one of person, organization, place, product, technology, event, animal, work, group, thing;
-    ``aliases`` are further surface forms; ``search_fields`` are retrieval keys.
+    ``aliases`` are further surface forms; ``search_fields`` are retrieval keys. ``merged_into`` is the id of the entity
+    that it was found to be, empty while it stands for itself.
     """
 
     entity_id: str
@@ -23,3 +24,4 @@ class Entity:
     aliases: tuple[str, ...] = ()
     description: str = ""
     search_fields: tuple[str, ...] = ()
+    merged_into: str = ""

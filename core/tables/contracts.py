@@ -81,6 +81,7 @@ CONTRACTS: Final[dict[str, pa.Schema]] = {
             ("aliases", _TEXTS),
             ("description", pa.string()),
             ("search_fields", _TEXTS),
+            ("merged_into", pa.string()),
             *_STAMP,
         ]
     ),

@@ -168,6 +168,7 @@ def entities_table(entities: Iterable[Entity]) -> pa.Table:
             "aliases": list(entity.aliases),
             "description": entity.description,
             "search_fields": list(entity.search_fields),
+            "merged_into": entity.merged_into,
         }
         for entity in entities
     ]
@@ -185,6 +186,7 @@ def entity_of(row: Row) -> Entity:
         aliases=tuple(row["aliases"] or ()),
         description=row["description"],
         search_fields=tuple(row["search_fields"] or ()),
+        merged_into=row["merged_into"] or "",
     )
 
 

@@ -10,12 +10,12 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from mindmem.core.language import chinese, english
+from mindmem.core.language import english
 from mindmem.core.language.words import stem, words
 from mindmem.core.reason.rules.sentences import Sentence, is_chinese, split
 from mindmem.core.records import Message
 from mindmem.core.redact import holds_mark, redact
-from mindmem.core.text import STOP_GRAMS, STOP_WORDS
+from mindmem.core.text import STOP_WORDS
 
 __all__ = ["Told", "salient", "tell"]
 
@@ -38,6 +38,10 @@ _FAINT: Final = (
     )
 )  # fmt: skip
 """Words that say little about what is spoken of."""
+_FAINT_ZH: Final = re.compile(
+    "[的了吗呢吧啊呀嘛哦哈啦嗯是在我你他她它们这那和与跟也都就不很太真又还再把被给对从到去来上下里说想要会能有没着过得地个只最更]"
+    "|[昨今明前后]天|[去今明前]年|现在|最近|已经|因为|所以|但是|觉得|喜欢|参加|非常|一起|什么|怎么|自己|大家|时候|今早|昨晚|开始"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,8 @@ def tell(messages: Sequence[Message], timezone: str = "UTC") -> Told:
 def salient(texts: Iterable[str], without: Iterable[str] = ()) -> Mapping[str, float]:
     """Return the words that texts turn on, as first written, with their weight, heaviest first.
 
-    A word weighs by the texts that have it and its length; names weigh half as much again. Chinese has pairs of signs.
+    A word weighs by the texts that have it and its length; names weigh half as much again. Chinese is cut at particles
+    and other signs of grammar.
     """
     kept = {stem(word) for word in without}
     counts: Counter[str] = Counter()
@@ -101,11 +106,10 @@ def salient(texts: Iterable[str], without: Iterable[str] = ()) -> Mapping[str, f
             else:
                 shown[key] = plain if not shown[key][0].isupper() else shown[key]
         for run in _HAN.findall(text[:_READ]):
-            for place in range(len(run) - 1):
-                pair = run[place : place + 2]
-                if not (set(pair) & (chinese.FILLERS | STOP_GRAMS)) and pair not in STOP_GRAMS and pair not in kept:
-                    seen.add(pair)
-                    shown.setdefault(pair, pair)
+            for part in _FAINT_ZH.split(run):
+                if 2 <= len(part) <= 6 and part not in kept:
+                    seen.add(part)
+                    shown.setdefault(part, part)
         counts.update(seen)
     weights = {
         shown[key]: count * math.log2(2 + min(len(shown[key]), 10)) * (1.5 if key in named else 1.0)
