@@ -89,6 +89,8 @@ class SchemaBound:
     relations: tuple[Relation, ...] = ()
     aliases: tuple[tuple[str, str], ...] = ()
     """(alias, name) pairs that the episode states: 'everybody calls me Bob'."""
+    rejected: tuple[tuple[str, str], ...] = ()
+    """What could not be stood by, each with its reason and raw text; its candidate is kept as the rules bind it."""
 
 
 class SchemaBinder(Protocol):
