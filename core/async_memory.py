@@ -64,6 +64,7 @@ class AsyncMemory:
     delete_all = _threaded(Memory.delete_all)
     undo = _threaded(Memory.undo)
     search = _threaded(Memory.search)
+    answer = _threaded(Memory.answer)
     context = _threaded(Memory.context)
     get = _threaded(Memory.get)
     evidence = _threaded(Memory.evidence)

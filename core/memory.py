@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
 from mindmem.core import lifecycle, retrieve
+from mindmem.core.answer import AnswerResult, answer
 from mindmem.core.clock import Clock
 from mindmem.core.errors import StoreUnavailable
 from mindmem.core.ingest import pipeline, queue
@@ -305,6 +306,46 @@ class Memory:
             evidence=evidence,
         )
         return retrieve.search(self.services, request)
+
+    def answer(
+        self,
+        question: str,
+        *,
+        user_id: str | None = None,
+        top_k: int = 30,
+        filters: Mapping[str, object] | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        asked_at: datetime | None = None,
+        evidence: bool = False,
+        run_id: str = "",
+        **within: Unpack[Within],
+    ) -> AnswerResult:
+        """Answer a question in a few words from what is remembered, and say what the answer rests on.
+
+        Args:
+            user_id, app_id, agent_id, session_id, top_k, filters, as_of, known_at, evidence: see ``search``.
+            asked_at: the present that "now" and "ago" count from (aware); left out: ``as_of``, else now.
+
+        Raises:
+            InvalidInput: see ``search``.
+            ModelUnavailable: a model was asked and gave no readable answer.
+            BudgetReached: the model may not be asked any more.
+
+        >>> _ = memory.add("I have two cats.", user_id="ann")
+        >>> memory.answer("How many cats do I have?", user_id="ann").text
+        'two'
+        """
+        request = retrieve.Request(
+            query=question,
+            scope=self._scope(user_id, within, need_user=False),
+            top_k=top_k,
+            filters=filters,
+            as_of=as_of,
+            known_at=known_at,
+            evidence=evidence,
+        )
+        return _run(answer(self.services, request, asked_at=asked_at, run_id=label("run_id", run_id)))
 
     def context(
         self,

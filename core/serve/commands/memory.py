@@ -1,4 +1,4 @@
-"""Commands on memories: add, search, list, history, undo."""
+"""Commands on memories: add, search, ask, list, history, undo."""
 
 import sys
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import click
 from mindmem.core.errors import InvalidInput
 from mindmem.core.serve.console import Session, console, emit, json_object, with_session
 
-__all__ = ["add", "history", "list_", "search", "undo"]
+__all__ = ["add", "ask", "history", "list_", "search", "undo"]
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -139,6 +139,54 @@ def search(
     out.print(render.hits(result.hits, ZoneInfo(session.settings().timezone), explain=explain))
     if not result.hits:
         out.print("Nothing is remembered about that.")
+    for note in result.notes:
+        out.print(f"Note: {note}")
+
+
+@click.command(short_help="Answer a question from what is remembered.")
+@click.argument("question")
+@_owner
+@click.option("--top", "-k", "top_k", type=click.IntRange(1, 100), default=30, show_default=True, help="How many hits.")
+@click.option("--filter", "filters", metavar="JSON", help="""As in '{"mem_type": "profile"}'; see the README.""")
+@click.option("--as-of", metavar="TIME", help="What was true then.")
+@click.option("--known-at", metavar="TIME", help="What was known then.")
+@with_session
+def ask(
+    session: Session, question: str, user_id: str | None, app_id: str | None, agent_id: str | None,
+    session_id: str | None, top_k: int, filters: str | None, as_of: str | None, known_at: str | None,
+) -> None:  # fmt: skip
+    """Answer QUESTION in a few words, with the memories that the answer rests on.
+
+    \b
+    mindmem ask "where does Ann live?" --user ann
+
+    The reasoner of the settings answers: rules, or a model (MINDMEM_REASONER=llm).
+    JSON: {question, answer, found, reason, sources: [{memory, score, explanation, evidence}], notes}.
+    """
+    with session.memory() as memory:
+        result = memory.answer(
+            question,
+            user_id=user_id,
+            app_id=app_id,
+            agent_id=agent_id,
+            session_id=session_id,
+            top_k=top_k,
+            filters=json_object(filters, "--filter"),
+            as_of=session.moment(as_of, "--as-of"),
+            known_at=session.moment(known_at, "--known-at"),
+            evidence=True,
+        )
+    if session.as_json:
+        emit({
+            "question": question, "answer": result.text, "found": result.found, "reason": result.reason,
+            "sources": result.sources, "notes": result.notes,
+        })  # fmt: skip
+        return
+    from mindmem.core.serve import render
+
+    out = console()
+    out.print(result.text if result.found else f"Memory holds no answer: {result.reason}.", markup=False)
+    out.print(render.hits(result.sources, ZoneInfo(session.settings().timezone)))
     for note in result.notes:
         out.print(f"Note: {note}")
 
