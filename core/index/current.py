@@ -9,7 +9,7 @@ from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.errors import CorruptStore, StaleGeneration, StoreUnavailable
 from mindmem.core.ids import random_id
 from mindmem.core.index.filters import Filter
-from mindmem.core.index.port import Document, People, Query, Scan, Scored, SearchIndex
+from mindmem.core.index.port import Alignment, Document, People, Query, Scan, Scored, SearchIndex
 from mindmem.core.ledger.port import Ledger
 from mindmem.core.records import Memory, Partition
 
@@ -156,6 +156,10 @@ class CurrentIndex:
     def hybrid(self, query: Query) -> list[Scored]:
         """Return the best by all legs, above the floor."""
         return self._run(lambda index: index.hybrid(query))
+
+    def align(self, query: Query, memory_ids: Sequence[str]) -> Alignment:
+        """Return how memories match a query part by part."""
+        return self._run(lambda index: index.align(query, memory_ids))
 
     def get(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
         """Return the memories that exist, by id."""

@@ -12,7 +12,7 @@ from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
 from mindmem.core.index.filters import Filter
 from mindmem.core.records import Memory, Partition
 
-__all__ = ["FIELD_WEIGHTS", "Document", "People", "Query", "Scan", "Scored", "SearchIndex"]
+__all__ = ["FIELD_WEIGHTS", "Alignment", "Document", "People", "Query", "Scan", "Scored", "SearchIndex"]
 
 FIELD_WEIGHTS: Mapping[str, float] = {"content": 1.0, "subject": 1.0, "keys": 1.0, "context": 0.3}
 """Searchable text fields and their lexical weight: the memory's words; who and what it is about (speaker, entity,
@@ -64,6 +64,19 @@ class Scored:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Alignment:
+    """How well each of some memories matches each part of a query, so that memories can be judged together.
+
+    Parts are the query's tokens where there are token vectors, else its terms. ``scores`` has the shape (memories,
+    parts), 0..1; ``weights`` (parts) sum to 1, so that ``scores @ weights`` is how much of the query a memory matches.
+    """
+
+    memory_ids: tuple[str, ...]
+    scores: npt.NDArray[np.float32]
+    weights: npt.NDArray[np.float32]
+
+
 @dataclass(frozen=True, slots=True)
 class Scan:
     """A page of memories; ``cursor`` continues after the last one, None at the end."""
@@ -113,6 +126,11 @@ class SearchIndex(Protocol):
 
     def hybrid(self, query: Query) -> list[Scored]:
         """Return the best by all legs that are available, fused, best first, above the built-in floor."""
+        ...
+
+    def align(self, query: Query, memory_ids: Sequence[str]) -> Alignment:
+        """Return how those of the memories that exist in the partition and pass the filter match the query part by
+        part, in the given order; ``k`` and the weights don't count. A partition without user_id holds none."""
         ...
 
     def get(self, memory_ids: Sequence[str]) -> dict[str, Memory]:

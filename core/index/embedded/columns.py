@@ -100,6 +100,10 @@ class Columns:
         """Return a time column of the file (``created_at``, ``recorded_at``, …), ``NEVER`` where missing."""
         return self._times[name].view
 
+    def held(self, memory_ids: Sequence[str]) -> list[tuple[str, int]]:
+        """Return those of the memories that are here, with their places, in the given order."""
+        return [(memory_id, self._place[memory_id]) for memory_id in memory_ids if memory_id in self._place]
+
     def mask(self, filter_: Filter | None) -> Bools | None:
         """Return which documents pass, None for all. Not to be written to: masks of lasting filters are kept and
         brought up to date row by row, since what is added and searched asks for the same ones again and again."""

@@ -10,15 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
+import numpy as np
+
 from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.errors import EmbedderMismatch, InvalidInput, StaleGeneration, bounded
 from mindmem.core.index.embedded.codec import decode
 from mindmem.core.index.embedded.columns import NEVER
 from mindmem.core.index.embedded.partition import Arrays, Piece
-from mindmem.core.index.embedded.ranking import Way, prepare, rank
+from mindmem.core.index.embedded.ranking import Way, align, prepare, rank
 from mindmem.core.index.embedded.store import Store
 from mindmem.core.index.filters import Filter
-from mindmem.core.index.port import Document, People, Query, Scan, Scored
+from mindmem.core.index.port import Alignment, Document, People, Query, Scan, Scored
 from mindmem.core.records import Memory, Partition
 
 __all__ = ["CACHE_BYTES", "EmbeddedIndex"]
@@ -127,6 +129,14 @@ class EmbeddedIndex:
     def hybrid(self, query: Query) -> list[Scored]:
         """Return the best by all legs that are available, fused, best first, above the built-in floor."""
         return self._ranked(query, "hybrid")
+
+    def align(self, query: Query, memory_ids: Sequence[str]) -> Alignment:
+        """Return how memories of one user match a query part by part."""
+        prepared = prepare(query, "hybrid", self._embedder)
+        found: list[Alignment] = []
+        if query.partition.user_id:
+            found = self._over(query.partition, prepared.pieces, lambda arrays: align(arrays, prepared, memory_ids))
+        return found[0] if found else Alignment((), np.zeros((0, 0), np.float32), np.zeros(0, np.float32))
 
     def get(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
         """Return the memories that exist, by id, at their newest projected revision."""

@@ -91,6 +91,15 @@ class Postings:
         covered = np.bincount(docs, np.repeat(tells, sizes), len(self)) / max(float(tells.sum()), 1e-9)
         return scores.astype(np.float32), covered.astype(np.float32)
 
+    def held(self, query: Mapping[str, float], places: Places) -> tuple[Floats, Floats]:
+        """Return which of the query's terms each document holds (1 or 0), shape (documents, terms), and the terms'
+        weights by idf."""
+        self._settle()
+        found = self._held(query)
+        rare = idf(len(self), np.array([len(docs) for docs, _ in found])) * np.array(list(query.values()))
+        holds = np.stack([np.isin(places, docs) for docs, _ in found], axis=1) if found else np.zeros((len(places), 0))
+        return holds.astype(np.float32), rare.astype(np.float32)
+
     def nearby(self, query: Mapping[str, float], budget: int) -> tuple[Places, Floats]:
         """Return documents that share words with the query, and their BM25F by those words, looking at no more than
         ``budget`` postings: those of the rarest words, and of a single word that has more the documents added last."""

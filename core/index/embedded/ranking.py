@@ -1,6 +1,6 @@
 """One query against one partition's arrays: masks first, then the legs, late interaction on the best, fusion, floor."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -10,10 +10,10 @@ import numpy.typing as npt
 from mindmem.core.embed.port import EmbedderIdentity, TokenVectors
 from mindmem.core.index.embedded.partition import Arrays, Piece
 from mindmem.core.index.embedded.scoring import SUBJECT_FACTOR, Floats, convex, leg_weights, relevant
-from mindmem.core.index.port import Query, Scored
+from mindmem.core.index.port import Alignment, Query, Scored
 from mindmem.core.text import GENERAL, is_latin, query_terms, topic_terms
 
-__all__ = ["Prepared", "Way", "prepare", "rank"]
+__all__ = ["Prepared", "Way", "align", "prepare", "rank"]
 
 Way = Literal["lexical", "dense", "hybrid"]
 Places = npt.NDArray[np.int64]
@@ -115,6 +115,23 @@ def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
         Scored(ids[places[at]], float(scores[at]), {name: float(legs[name][at]) for name in names}) for at in chosen
     ]
     return sorted(found, key=lambda scored: (-scored.score, scored.memory_id))[: query.k]
+
+
+def align(arrays: Arrays, prepared: Prepared, memory_ids: Sequence[str]) -> Alignment:
+    """Return how those memories that the partition holds and the filter passes match the query, part by part.
+
+    The arrays must be fresh and locked.
+    """
+    held = arrays.columns.held(memory_ids)
+    mask = arrays.columns.mask(prepared.query.filter)
+    kept = [(memory_id, place) for memory_id, place in held if mask is None or mask[place]]
+    places = np.array([place for _, place in kept], dtype=np.int64)
+    if prepared.late is not None:
+        scores, weights, _ = arrays.tokens.compare(prepared.late, places)
+    else:
+        scores, weights = arrays.postings.held(prepared.terms, places)
+    total = float(weights.sum())
+    return Alignment(tuple(memory_id for memory_id, _ in kept), scores, weights / total if total else weights)
 
 
 def _nearby(arrays: Arrays, prepared: Prepared) -> list[Scored]:

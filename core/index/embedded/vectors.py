@@ -165,22 +165,31 @@ class Tokens:
         """Return, for each document of ``places``, the mean over the query's tokens of the best cosine among its own,
         weighted by the tokens' idf in this partition; 0..1, 0 for a document without token vectors. The second array
         is the same over the tokens that are not ``named``, unless there are no others."""
+        best, rare, telling = self.compare(query, places)
+        topic = rare * ~np.isin(query.ids[telling], list(named))
         scores = np.zeros((2, len(places)), dtype=np.float32)
+        for at, weights in enumerate((rare, topic if topic.any() else rare)):
+            scores[at] = np.clip(best @ weights / (weights.sum() or 1.0), 0.0, 1.0)
+        return scores[0], scores[1]
+
+    def compare(
+        self, query: TokenVectors, places: npt.NDArray[np.int64]
+    ) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+        """Return the best cosine (0..1) of each of the query's tokens among those of each document, shape (documents,
+        tokens that tell something), those tokens' idf, and which of the query's tokens they are. Documents without
+        token vectors have zeros."""
         having = np.flatnonzero(self._sizes.view[places] > 0)
         if not len(having) or not len(query.ids):
-            return scores[0], scores[1]
+            telling = np.zeros(len(query.ids), dtype=np.bool_)
+            return np.zeros((len(places), 0), dtype=np.float32), np.zeros(0, dtype=np.float32), telling
         self._read(places[having])
         rows, sizes = _rows_of(self._starts.view[places[having]] - 1, self._sizes.view[places[having]])
         rare = idf(int(np.count_nonzero(self._sizes.view)), self._holding(query.ids)).astype(np.float32)
         telling = rare >= _TELLING * rare.max()
-        rare = rare[telling]
-        topic = rare * ~np.isin(query.ids[telling], list(named))
         cosines = self._cosines(query.vectors[telling], rows)
-        best = np.maximum.reduceat(cosines, np.cumsum(sizes) - sizes, axis=0)
-        best = np.maximum(best, 0.0)
-        for at, weights in enumerate((rare, topic if topic.any() else rare)):
-            scores[at, having] = np.clip(best @ weights / (_SCALE * weights.sum()), 0.0, 1.0)
-        return scores[0], scores[1]
+        best = np.zeros((len(places), int(telling.sum())), dtype=np.float32)
+        best[having] = np.maximum.reduceat(cosines, np.cumsum(sizes) - sizes, axis=0) / _SCALE
+        return np.clip(best, 0.0, 1.0), rare[telling], telling
 
     def _read(self, places: npt.NDArray[np.int64]) -> None:
         missing = places[self._starts.view[places] == 0]
