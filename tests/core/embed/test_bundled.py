@@ -8,7 +8,7 @@ import pytest
 
 from mindmem.core.embed import model
 from mindmem.core.embed.bundled import MAX_CHUNKS, BundledEmbedder, load_bundled
-from mindmem.core.embed.model import MODEL_SHA256, check_model
+from mindmem.core.embed.model import MODEL_SHA256, LazySession, check_model
 from mindmem.core.embed.port import Embedding
 from mindmem.core.embed.wordpiece import VOCABULARY_SIZE
 from mindmem.core.errors import MissingExtra, StoreUnavailable
@@ -114,6 +114,22 @@ def test_threads_get_the_same_vectors(embedder: BundledEmbedder) -> None:
     assert len(got) == 4
     for found in got:
         assert np.allclose([item.vector for item in found], [item.vector for item in expected], atol=1e-5)
+
+
+def test_a_model_that_loads_in_the_background_gives_the_same_vectors(embedder: BundledEmbedder) -> None:
+    warmed = load_bundled()
+    warmed.warm()
+    warmed.warm()
+    [one], [other] = (some.embed(["The cat sleeps."]) for some in (warmed, embedder))
+    assert np.allclose(one.vector, other.vector, atol=1e-5)
+
+
+def test_a_model_that_cannot_be_loaded_in_the_background_is_told_where_it_is_needed(tmp_path: Path) -> None:
+    session = LazySession(tmp_path / "none.onnx", 1)
+    session.warm()
+    ids = np.ones((1, 3), dtype=np.int64)
+    with pytest.raises(Exception, match=r"none\.onnx"):
+        session(ids, ids)
 
 
 def test_a_changed_model_file_is_refused_with_both_digests(tmp_path: Path) -> None:

@@ -59,3 +59,16 @@ def test_lone_surrogates_are_a_key_like_any_other() -> None:
 
 def test_the_identity_is_the_inner_one_s() -> None:
     assert CachedEmbedder(CountingEmbedder()).identity == EmbedderIdentity("length", "1", 1)
+
+
+def test_warming_reaches_an_embedder_that_can_warm_and_passes_by_one_that_cannot() -> None:
+    class Warming(CountingEmbedder):
+        warmed = 0
+
+        def warm(self) -> None:
+            self.warmed += 1
+
+    inner = Warming()
+    CachedEmbedder(inner).warm()
+    CachedEmbedder(CountingEmbedder()).warm()
+    assert inner.warmed == 1
