@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -159,7 +160,7 @@ class LlmModel:
             account() or self._nobody,
             self._settings.model_for(question.purpose),
             min(question.max_output_tokens, self._settings.max_output_tokens),
-            question.reply.model_json_schema(),
+            _schema_of(question.reply),
         )
 
     def _key(self, asking: _Asking[R]) -> str:
@@ -303,6 +304,12 @@ class _Flights:
         with self._lock:
             del self._open[name]
         flight.set_result(text)
+
+
+@cache
+def _schema_of(reply: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema of a reply, which takes longer to make than all else of a question."""
+    return reply.model_json_schema()
 
 
 def _judged(heard: _Heard[R], call: LlmCall) -> Judged[Reply[R]]:

@@ -161,16 +161,39 @@ def failing(
 
 
 def recording(replies: Sequence[Mapping[str, Any]]) -> Callable[[Request], Behaviour]:
-    """Replay written replies: the first whose kind is asked for and whose ``holds`` all stand in the prompt."""
+    """Replay written replies: the first whose kind is asked for and whose ``holds`` all stand in the prompt.
+
+    In a reply, ``{"memory": words}`` is the number of the memory that the prompt shows with these words, and
+    ``{"candidate": words}`` that of a candidate.
+    """
 
     def script(request: Request) -> Behaviour:
         user = str(request.body["messages"][-1]["content"])
         for one in replies:
             if one["kind"] == kind_of(request) and all(text in user for text in one["holds"]):
-                return reply(one["reply"])
+                return reply(_numbered(one["reply"], user))
         raise AssertionError(f"nothing was written for this prompt: {user[:2000]}")
 
     return script
+
+
+def _numbered(value: Any, prompt: str) -> Any:
+    match value:
+        case {"memory": str(words)} if len(value) == 1:
+            return _number_of("M", words, prompt)
+        case {"candidate": str(words)} if len(value) == 1:
+            return _number_of("C", words, prompt)
+        case dict():
+            return {name: _numbered(inner, prompt) for name, inner in value.items()}
+        case list():
+            return [_numbered(inner, prompt) for inner in value]
+    return value
+
+
+def _number_of(letter: str, words: str, prompt: str) -> int:
+    found = [line for line in prompt.splitlines() if re.match(rf"{letter}\d+ ", line) and words in line]
+    assert len(found) == 1, f"{words!r} should stand in one line of the prompt: {prompt}"
+    return int(found[0].split()[0][1:])
 
 
 def cut(answer: Mapping[str, Any]) -> Behaviour:
