@@ -10,7 +10,7 @@ import Stemmer
 
 from mindmem.core.language import chinese, english
 
-__all__ = ["clean", "content_words", "estimate_tokens", "has_substance", "is_blank", "stem", "words"]
+__all__ = ["asks", "clean", "content_words", "estimate_tokens", "has_substance", "is_blank", "stem", "words"]
 
 _CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD: Final = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+(?:[.'’][^\W_{_CJK}]+)*")
@@ -20,6 +20,7 @@ _CLITIC: Final = re.compile(r"['’](s|m|re|d|ll|ve)\b")
 _FULL: Final = {"m": "am", "re": "are", "ll": "will", "ve": "have"}
 """Clitics that stand for one word; "'s" and "'d" may stand for several."""
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_QUESTION_END: Final = re.compile(r"(?:[?？]|[吗呢么])[^\w?？]*\Z")
 _local = threading.local()
 
 
@@ -47,6 +48,15 @@ def has_substance(text: str) -> bool:
     (False, True, True)
     """
     return any(unicodedata.category(sign)[0] in "LN" for sign in text)
+
+
+def asks(text: str) -> bool:
+    """Return whether a text ends with a question.
+
+    >>> asks("Did you sleep? I did."), asks("你睡了吗"), asks("Really?!")
+    (False, True, True)
+    """
+    return _QUESTION_END.search(text[-200:]) is not None
 
 
 def words(text: str) -> list[str]:

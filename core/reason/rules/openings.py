@@ -5,7 +5,7 @@ from typing import Final
 
 from mindmem.core.text import analyse
 
-__all__ = ["CUE", "FAREWELL", "GREETING", "NEUTRAL", "NEUTRAL_SIGNS", "QUESTION", "QUESTION_END", "REPLY"]
+__all__ = ["CUE", "FAREWELL", "GREETING", "NEUTRAL", "NEUTRAL_SIGNS", "QUESTION", "REPLY"]
 
 _SENTENCE: Final = r"(?:^|[.!?…;\n。！？；～~][\"”』)\s]{0,9}|^[\w ,']{1,24}, )"
 _FILLER: Final = r"(?:(?:oh and|oh|so|and|but|well|sure|ok|okay|hey|um|ah|哦|哎|啊|那|嗯)[,，.!！ ]{1,3}){0,2}"
@@ -47,7 +47,6 @@ REPLY: Final = re.compile(
 )
 """Begins what speaks to what was just said."""
 QUESTION: Final = re.compile(r"[?？]|[吗呢么][。！\s]*$", re.MULTILINE)
-QUESTION_END: Final = re.compile(r"(?:[?？]|[吗呢么])[^\w?？]*\Z")
 NEUTRAL: Final = frozenset(
     term
     for word in (

@@ -16,6 +16,7 @@ from itertools import chain, islice
 from math import log, sqrt
 from typing import Final
 
+from mindmem.core.language.words import asks
 from mindmem.core.reason.port import Judged, Verdict
 from mindmem.core.reason.rules.openings import (
     CUE,
@@ -24,7 +25,6 @@ from mindmem.core.reason.rules.openings import (
     NEUTRAL,
     NEUTRAL_SIGNS,
     QUESTION,
-    QUESTION_END,
     REPLY,
 )
 from mindmem.core.reason.schema_port import Boundary, SegmentRequest
@@ -92,10 +92,10 @@ def _gap(turns: Sequence[Turn], place: int, ties: "_Ties") -> _Gap:
     if pause >= _LONG_PAUSE:
         return _Gap(1.0, "a long pause", certain=True)
     before, opening, closing = last[-1].content[-_TAIL:], turn[0].content[:_HEAD], turn[-1].content[-_TAIL:]
-    if turn[0].role == "tool" or QUESTION_END.search(before):
+    if turn[0].role == "tool" or asks(before):
         return _Gap(0.0)
     cue = CUE.search(opening) is not None
-    begins, asks = ties.begins[place], QUESTION.search(closing) is not None
+    begins, questions = ties.begins[place], QUESTION.search(closing) is not None
     evidence = {
         "another topic is announced": 0.6 * cue,
         "a pause": 0.7 * (pause >= _PAUSE),
@@ -103,7 +103,7 @@ def _gap(turns: Sequence[Turn], place: int, ties: "_Ties") -> _Gap:
         "other words": 0.5 * ties.depth(place),
         "a greeting": 0.3 * (_greets(opening) and not _greets(last[0].content[:_TAIL])),
         "new words": 0.2 * begins,
-        "a question": 0.2 * (asks and (begins or (place + 1 < len(turns) and ties.begins[place + 1]))),
+        "a question": 0.2 * (questions and (begins or (place + 1 < len(turns) and ties.begins[place + 1]))),
     }
     replies = REPLY.match(opening) is not None or QUESTION.search(before) is not None
     against = (0.0 if cue else 0.4 * replies + 0.2 * ties.returns[place]) + 0.6 * (turn[0].role == "assistant")
