@@ -16,27 +16,24 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from mindmem.core.bench.generate import Generator
 from mindmem.core.bench.results import Results
+from mindmem.core.bench.stores import WITHOUT_EMBEDDER, disk_bytes, fill, open_store
 from mindmem.core.clock import monotonic
-from mindmem.core.embed.port import Embedder, EmbedderIdentity, Embedding
 from mindmem.core.errors import InvalidInput, bounded
 
 if TYPE_CHECKING:
     from mindmem.core.memory import Memory
-    from mindmem.core.services import Services
 
 __all__ = ["SpeedPlan", "plan", "run"]
 
-_BATCH: Final = 1000
 _PER_USER: Final = 1000
 """Memories of each user in the stores of many users that are searched."""
 _ADDERS: Final = 10
 """Users of a store of many users that add in turn, once each before times are taken."""
 _RECORDED: Final = datetime(2024, 6, 1, tzinfo=UTC)
-_WITHOUT_EMBEDDER: Final = EmbedderIdentity("none", "0", 0)
 Watch = Callable[[str, int, int], None]
 """Is told what is being done, how much of it is done, and how much there is."""
 _COLUMNS: Final = ("part", "memories", "users", "p50_ms", "p95_ms", "cold_ms", "fill_s", "disk_bytes")
@@ -137,31 +134,12 @@ class _Filled:
         return f"u{number % min(self.users, _ADDERS)}"
 
 
-class _Timed:
-    """An embedder that adds up the time that it takes."""
-
-    def __init__(self, inner: Embedder) -> None:
-        self._inner = inner
-        self.seconds = 0.0
-
-    @property
-    def identity(self) -> EmbedderIdentity:
-        return self._inner.identity
-
-    def embed(self, texts: Sequence[str], kind: Literal["document", "query"] = "document") -> list[Embedding]:
-        begun = monotonic()
-        try:
-            return self._inner.embed(texts, kind)
-        finally:
-            self.seconds += monotonic() - begun
-
-
 def _ingest(home: Path, chosen: SpeedPlan, generator: Generator, watch: Watch) -> dict[str, object]:
     """Add conversations of 50 messages and return messages a second, and how many of them became memories."""
     from mindmem.core.memory import Memory
 
     texts = list(generator.texts(chosen.messages))
-    services, timed = _open(home)
+    services, timed = open_store(home)
     with Memory(services=services) as memory:
         begun, written = monotonic(), 0
         for place in range(0, len(texts), 50):
@@ -181,7 +159,7 @@ def _ingest(home: Path, chosen: SpeedPlan, generator: Generator, watch: Watch) -
         "ingest_messages_per_s": round(len(texts) / seconds, 1),
         "ingest_embedding_share": round(timed.seconds / seconds, 3) if timed else 0.0,
         "fold_ms": round(folded * 1000, 1),
-        "ingest_disk_bytes": _disk(home),
+        "ingest_disk_bytes": disk_bytes(home),
     }
 
 
@@ -191,23 +169,23 @@ def _one_user(
     """Fill a store of one user, then yield a row for filling, opening and searching it."""
     from mindmem.core.memory import Memory
 
-    services, timed = _open(home)
+    services, timed = open_store(home)
     base = {"memories": size, "users": 1}
     with Memory(services=services) as memory:
         begun = monotonic()
-        identity = timed.identity if timed else _WITHOUT_EMBEDDER
-        _fill(
+        identity = timed.identity if timed else WITHOUT_EMBEDDER
+        fill(
             memory, "u0", size, generator, identity, lambda done: watch(f"one user with {size:,} memories", done, size)
         )
         memory.fold()
         fill_s = monotonic() - begun
-    yield {"part": "fill", **base, "fill_s": round(fill_s, 2), "disk_bytes": _disk(home)}
+    yield {"part": "fill", **base, "fill_s": round(fill_s, 2), "disk_bytes": disk_bytes(home)}
     opened = [_opening(home, "u0", generator.query()) for _ in range(3)]
     answered = [(row["open_ms"] + row["first_query_ms"]) / 1000 for row in opened]
     yield {"part": "open", **base, **_spread(answered), **opened[0]}
     imported = [row["import_ms"] / 1000 + seconds for row, seconds in zip(opened, answered, strict=True)]
     yield {"part": "open_with_imports", **base, **_spread(imported)}
-    services, timed = _open(home)
+    services, timed = open_store(home)
     with Memory(services=services) as memory:
         yield {"part": "search_index", **base, **_index_times(memory, ["u0"], chosen.queries, generator)}
         times, embeds = [], []
@@ -225,11 +203,11 @@ def _shared(home: Path, size: int, generator: Generator, watch: Watch) -> _Fille
     from mindmem.core.memory import Memory
 
     users = min(100, max(2, size // 10))
-    services, timed = _open(home)
+    services, timed = open_store(home)
     with Memory(services=services) as memory:
         for number in range(users):
-            identity = timed.identity if timed else _WITHOUT_EMBEDDER
-            _fill(memory, f"u{number}", size // users, generator, identity)
+            identity = timed.identity if timed else WITHOUT_EMBEDDER
+            fill(memory, f"u{number}", size // users, generator, identity)
             watch(f"{size:,} memories of {users:,} users by commits", number + 1, users)
         memory.fold()
     return _Filled(home, size, users)
@@ -243,7 +221,7 @@ def _adds(stores: Sequence[_Filled], chosen: SpeedPlan, generator: Generator) ->
     whole: list[list[float]] = [[] for _ in stores]
     embeds: list[list[float]] = [[] for _ in stores]
     with ExitStack() as stack:
-        opened = [_open(store.home) for store in stores]
+        opened = [open_store(store.home) for store in stores]
         memories = [stack.enter_context(Memory(services=services)) for services, _ in opened]
         for number, text in enumerate(generator.texts(_ADDERS + chosen.adds)):
             said = [{"role": "user", "name": text.speaker, "content": text.words}]
@@ -265,8 +243,8 @@ def _many_users(home: Path, size: int, chosen: SpeedPlan, generator: Generator, 
     from mindmem.core.memory import Memory
     from mindmem.core.records import Scope
 
-    services, timed = _open(home)
-    identity = timed.identity if timed else _WITHOUT_EMBEDDER
+    services, timed = open_store(home)
+    identity = timed.identity if timed else WITHOUT_EMBEDDER
     users = max(size // _PER_USER, 1)
     with Memory(services=services) as memory:
         index = memory.services.projector.index
@@ -280,52 +258,9 @@ def _many_users(home: Path, size: int, chosen: SpeedPlan, generator: Generator, 
         fill_s = monotonic() - begun
         chosen_users = [f"u{number}" for number in generator.some(20, users)]
         times = _index_times(memory, chosen_users, chosen.queries, generator)
-        disk = _disk(home)
+        disk = disk_bytes(home)
     row = {"part": "search_all", "memories": users * _PER_USER, "users": users, "fill_s": round(fill_s, 2)}
     return {**row, **times, "disk_bytes": disk}
-
-
-def _open(home: Path) -> "tuple[Services, _Timed | None]":
-    """Open a store whose embedder is timed, without a fold at the end."""
-    from mindmem.core.services import open_services
-    from mindmem.core.settings import Settings
-
-    settings = Settings.load(home=home)
-    settings = settings.model_copy(update={"store": settings.store.model_copy(update={"fold_on_close": False})})
-    services = open_services(settings)
-    if services.embedder is None:
-        return services, None
-    timed = _Timed(services.embedder)
-    services.close()
-    return open_services(settings, embedder=timed), timed
-
-
-def _fill(
-    memory: "Memory",
-    user: str,
-    size: int,
-    generator: Generator,
-    identity: EmbedderIdentity,
-    watch: Callable[[int], None] = lambda _: None,
-) -> None:
-    """Commit ``size`` generated memories of a user in changes of 1,000."""
-    from mindmem.core.apply import Request
-    from mindmem.core.index.documents import vector_key
-    from mindmem.core.records import Action, Plan, Scope
-
-    scope = Scope(user_id=user)
-    for place in range(0, size, _BATCH):
-        memories = [generator.memory(scope) for _ in range(min(_BATCH, size - place))]
-        embeddings = generator.embeddings(len(memories), identity) if identity.dimension else []
-        made = Plan(
-            kind="import",
-            scope=scope,
-            base_version=None,
-            actions=tuple(Action("add", made, "generated") for made in memories),
-        )
-        known = dict(zip(map(vector_key, memories), embeddings, strict=bool(embeddings)))
-        memory.services.applier.apply(made, Request(actor="bench"), embeddings=known)
-        watch(place + len(memories))
 
 
 def _index_times(memory: "Memory", users: Sequence[str], queries: int, generator: Generator) -> dict[str, object]:
@@ -368,10 +303,6 @@ def _spread(seconds: Sequence[float]) -> dict[str, float]:
         "p50_ms": round(ordered[len(ordered) // 2] * 1000, 3),
         "p95_ms": round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))] * 1000, 3),
     }
-
-
-def _disk(home: Path) -> int:
-    return sum(file.stat().st_size for file in home.rglob("*") if file.is_file())
 
 
 def _peak_rss() -> int:
