@@ -97,8 +97,12 @@ class Postings:
         self._settle()
         found = self._held(query)
         rare = idf(len(self), np.array([len(docs) for docs, _ in found])) * np.array(list(query.values()))
-        holds = np.stack([np.isin(places, docs) for docs, _ in found], axis=1) if found else np.zeros((len(places), 0))
-        return holds.astype(np.float32), rare.astype(np.float32)
+        holds = np.zeros((len(places), len(found)), dtype=np.float32)
+        for at, (docs, _) in enumerate(found):
+            having = np.zeros(len(self), dtype=np.bool_)
+            having[docs] = True
+            holds[:, at] = having[places]
+        return holds, rare.astype(np.float32)
 
     def nearby(self, query: Mapping[str, float], budget: int) -> tuple[Places, Floats]:
         """Return documents that share words with the query, and their BM25F by those words, looking at no more than

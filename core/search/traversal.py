@@ -1,0 +1,154 @@
+"""Search along paths: from an entity of the question over memories to the entities that they name, and on.
+
+"Who founded the firm that Ann's brother works for?" shares hardly a word with the memory that answers it. A path is a
+chain of memories, each about or mentioning an entity of the one before. It is scored as a whole: every part of the
+question counts as well as the best of its memories matches it (Khattab and Zaharia's MaxSim, taken over the memories of
+a path instead of the tokens of a document), less a charge a hop and for claims that a later one contradicts. So
+whichever memory tells "founded" needs not name Ann, words that are matched already pull no further, and nothing has to
+know the grammar of questions.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from mindmem.core.index.port import Alignment
+from mindmem.core.search.graph import Graph
+
+__all__ = ["Path", "Walk", "walk"]
+
+Floats = npt.NDArray[np.float32]
+Align = Callable[[Sequence[str]], Alignment]
+_HUB: Final = 0.2
+"""An entity that more than this share of the memories is about or mentions leads nowhere in particular."""
+_SMALL_HUB: Final = 64
+"""Memories around an entity up to which it is no hub, however few there are in all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """How far paths lead (memories), how many are followed at a time, how many memories around an entity are looked at
+    (the latest), and what a hop and a contradicted claim cost, as shares of the question."""
+
+    hops: int = 4
+    beam: int = 8
+    around: int = 512
+    charge: float = 0.03
+    outdated: float = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Memories in the order in which they were walked, the entities that led to each (the empty string for one that
+    search itself had found), and how well the path as a whole matches the question, 0..1."""
+
+    memory_ids: tuple[str, ...]
+    nodes: tuple[str, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Trail:
+    memory_ids: tuple[str, ...]
+    nodes: tuple[str, ...]
+    matched: Floats
+    charge: float
+    score: float
+
+
+def walk(
+    graph: Graph, align: Align, question: str, *, seeds: Sequence[str] = (), walk: Walk | None = None
+) -> list[Path]:
+    """Return the paths found, best first: those that begin at an entity that the question names, and at ``seeds``,
+    memories that are known to have to do with it.
+
+    ``align`` tells how memories match the question (those that may not be shown are left out).
+    """
+    return _Walker(graph, align, walk or Walk()).paths(question, seeds)
+
+
+class _Walker:
+    """One question's walk; what was looked at is kept."""
+
+    def __init__(self, graph: Graph, align: Align, limits: Walk) -> None:
+        self._graph = graph
+        self._align = align
+        self._limits = limits
+        self._matched: dict[str, Floats] = {}
+        self._weights: Floats = np.zeros(0, dtype=np.float32)
+        self._around: dict[str, list[str]] = {}
+
+    def paths(self, question: str, seeds: Sequence[str]) -> list[Path]:
+        begun = [("", frozenset(seeds))]
+        for link in self._graph.linked(question):
+            begun += [(node, frozenset(self._near(node))) for node in link.nodes]
+        self._look(memory_id for _, memory_ids in begun for memory_id in memory_ids)
+        nothing = np.zeros(len(self._weights), dtype=np.float32)
+        start = _Trail((), (), nothing, 0.0, 0.0)
+        trails = self._best(
+            trail for node, memory_ids in begun for trail in self._extended(start, node, sorted(memory_ids))
+        )
+        found = list(trails)
+        for _ in range(self._limits.hops - 1):
+            steps = [(trail, node) for trail in trails for node in self._onward(trail)]
+            self._look(memory_id for _, node in steps for memory_id in self._near(node))
+            trails = self._best(step for trail, node in steps for step in self._extended(trail, node, self._near(node)))
+            found += trails
+        found.sort(key=_rank)
+        return [Path(trail.memory_ids, trail.nodes, trail.score) for trail in found if trail.score > 0.0]
+
+    def _onward(self, trail: _Trail) -> list[str]:
+        """Return the entities that the last memory of a trail names and that led to none of it."""
+        return sorted(self._graph.nodes(trail.memory_ids[-1]).difference(trail.nodes))
+
+    def _near(self, node: str) -> list[str]:
+        if node not in self._around:
+            found = self._graph.around(node)
+            hub = len(found) > max(_SMALL_HUB, _HUB * self._graph.size)
+            self._around[node] = [] if hub else found[-self._limits.around :]
+        return self._around[node]
+
+    def _look(self, memory_ids: Iterable[str]) -> None:
+        """Align what was not aligned yet, in one go."""
+        missing = [memory_id for memory_id in dict.fromkeys(memory_ids) if memory_id not in self._matched]
+        if not missing:
+            return
+        aligned = self._align(missing)
+        self._weights = aligned.weights if len(aligned.weights) else self._weights
+        self._matched.update(zip(aligned.memory_ids, aligned.scores, strict=True))
+
+    def _extended(self, trail: _Trail, node: str, memory_ids: Sequence[str]) -> list[_Trail]:
+        """Return the best trails that lead from this one over an entity to one of the memories around it."""
+        reached = [one for one in memory_ids if one in self._matched and one not in trail.memory_ids]
+        if not reached:
+            return []
+        limits = self._limits
+        matched = np.maximum(np.stack([self._matched[one] for one in reached]), trail.matched)
+        charges = np.array([limits.charge + limits.outdated * self._graph.outdated(one) for one in reached])
+        scores = matched @ self._weights - charges - trail.charge
+        return [
+            _Trail(
+                (*trail.memory_ids, reached[at]),
+                (*trail.nodes, node),
+                matched[at],
+                trail.charge + float(charges[at]),
+                float(scores[at]),
+            )
+            for at in np.argsort(-scores, kind="stable")[: limits.beam].tolist()
+        ]
+
+    def _best(self, trails: Iterable[_Trail]) -> list[_Trail]:
+        """Return the best trails, one for each set of memories."""
+        kept: dict[frozenset[str], _Trail] = {}
+        for trail in trails:
+            key = frozenset(trail.memory_ids)
+            if key not in kept or trail.score > kept[key].score:
+                kept[key] = trail
+        return sorted(kept.values(), key=_rank)[: self._limits.beam]
+
+
+def _rank(trail: _Trail) -> tuple[float, tuple[str, ...]]:
+    return -trail.score, trail.memory_ids
