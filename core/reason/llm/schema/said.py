@@ -14,6 +14,7 @@ __all__ = ["Said", "akin", "cleaned", "proper"]
 
 _END: Final = "\x1f"
 _LONGEST: Final = 120  # characters of a name
+_CAPITALISED: Final = re.compile(r"(?<=[^\s.!?:…”\"]\s)[^\W\d_a-z]\w+")
 _DESCRIBING: Final = frozenset("a an the this that my our your his her their its".split())
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _DESCRIBING_CJK: Final = re.compile("[的我你他她它某这那]|用户|先生|女士")
@@ -36,6 +37,10 @@ class Said:
     def new_numbers(self, text: str) -> bool:
         """Return whether a text has a number that stands nowhere there, in digits or words."""
         return bool(_numbers([text]) - _numbers(self._texts))
+
+    def new_names(self, text: str) -> bool:
+        """Return whether a text has a capitalised word within a sentence that stands nowhere there."""
+        return any(not self.holds(match[0]) for match in _CAPITALISED.finditer(text))
 
     def share(self, text: str) -> float:
         """Return which part of a text's content words stands there, 0..1; 1 for a text without any."""
