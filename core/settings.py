@@ -62,8 +62,18 @@ class IngestSettings(_Part):
     recall_top: int = Field(default=5, ge=1)
     mode: Literal["vanilla", "schema"] = "vanilla"
     """vanilla keeps single claims; schema also binds them to entities and properties of the project's schema."""
+    episode_turns: int = Field(default=15, ge=2)
+    """Longest episode, in turns; queued adds of schema mode are worked off at the latest when they hold as many."""
+    episode_messages: int = Field(default=1_000, ge=1)
+    """Messages at which queued adds of schema mode are worked off, whatever they are about."""
+    episode_minutes: float = Field(default=30.0, gt=0)
+    """Minutes after the last queued message at which an episode is over."""
     schema_name: str = "general"
     """Preset that is active until the project activates a schema of its own."""
+    episode_memories: bool = True
+    """Schema mode keeps a memory for each episode, which says who spoke of what."""
+    catch_all: bool = True
+    """Schema mode keeps what fits no property under the schema's catch-all one; off leaves it the extractor's name."""
     confidence_add: float = Field(default=0.75, ge=0, le=1)
     confidence_update: float = Field(default=0.7, ge=0, le=1)
     confidence_merge: float = Field(default=0.8, ge=0, le=1)

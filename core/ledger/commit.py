@@ -7,13 +7,13 @@ the transaction's last act; its lock is held until COMMIT, so changes become vis
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlalchemy import Connection, Executable, Row, bindparam, delete, insert, select, update
 
 from mindmem.core import failpoints
-from mindmem.core.errors import Conflict, InvalidInput, LeaseLost, StoreUnavailable, bounded
+from mindmem.core.errors import Conflict, InvalidInput, LeaseLost, ScopeChanged, StoreUnavailable, bounded
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.codec import encode
 from mindmem.core.ledger.engine import Store
@@ -92,7 +92,7 @@ class Commits:
         Raises:
             InvalidInput: the draft contradicts itself or a table's contract.
             ScopeChanged: a partition's version, a head, or the uniqueness of an active claim no longer fits.
-            LeaseLost: the fence's lease isn't held any more, or the pending add in ``done`` has left the queue.
+            LeaseLost: the fence's lease isn't held any more, or a pending add in ``done`` has left the queue.
             Conflict: the key was used for another request.
             StoreBusy, StoreUnavailable: nothing was written, or the server went away and a repetition will tell.
         """
@@ -126,6 +126,9 @@ def _write(connection: Connection, writing: Writing) -> Change:
     earlier = _claim_key(connection, draft) if draft.key else _change(connection, draft.change_id)
     if earlier is not None:
         return earlier
+    for joined in draft.joined:
+        if joined.key and _claim_key(connection, replace(draft, key=joined.key, digest=joined.digest)) is not None:
+            raise ScopeChanged(f"The add with the key {bounded(joined.key)} was committed meanwhile; decide again.")
     failpoints.reach("commit.key")
     if draft.fence is not None:
         check_fence(connection, draft.fence)
@@ -135,8 +138,8 @@ def _write(connection: Connection, writing: Writing) -> Change:
     growth = move_heads(connection, writing.moves, draft.change_id)
     move_partitions(connection, writing.partitions, growth, draft.change_id)
     failpoints.reach("commit.heads")
-    if draft.done:
-        _finish_pending(connection, draft.done)
+    for done in filter(None, (draft.done, *(joined.done for joined in draft.joined))):
+        _finish_pending(connection, done)
     change = _number(connection, writing)
     failpoints.reach("commit.seq")
     return change

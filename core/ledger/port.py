@@ -13,12 +13,14 @@ from mindmem.core.records.plan import ChangeKind
 
 __all__ = [
     "CALLS_FOLDED",
+    "Buffer",
     "Draft",
     "Entry",
     "Fence",
     "Head",
     "HeadKind",
     "HeadMove",
+    "Joined",
     "KeyRecord",
     "Lease",
     "Ledger",
@@ -26,6 +28,7 @@ __all__ = [
     "Quarantined",
     "ScopeState",
     "Snapshot",
+    "Waiting",
 ]
 
 HeadKind = Literal["memory", "entity", "message"]
@@ -93,6 +96,16 @@ class ScopeState:
     active: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A further add that a commit carries out: its idempotency key with the digest of its request, and the id of the
+    pending add that it completes (empty: none); see ``Draft``."""
+
+    key: str
+    digest: str
+    done: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """What one transaction writes.
@@ -121,6 +134,9 @@ class Draft:
     done: str = ""
     """Id of the pending add that this commit completes; it leaves the queue in the same transaction. Is it gone from
     there, another worker completed it, and the commit is refused as LeaseLost."""
+    joined: Sequence[Joined] = ()
+    """Further adds of the same commit. Their keys lead to this change; is one known already, it is refused as
+    ScopeChanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +178,26 @@ class PendingAdd:
     attempts: int
     enqueued_at: datetime
     last_error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """The pending adds of one user, app and agent over all sessions: how many they are, with how many messages.
+    ``free`` is False while one of them is claimed or waits for its next try."""
+
+    scope: Scope
+    adds: int
+    messages: int
+    free: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The oldest pending adds of a buffer, and how many seconds ago its newest came (database time). There are no adds
+    while one of them is claimed or waits for its next try: later ones don't overtake it."""
+
+    adds: tuple[PendingAdd, ...]
+    idle_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +346,19 @@ class Ledger(Protocol):
 
     def claim(self, project_id: str, limit: int, owner: str, seconds: float) -> list[PendingAdd]:
         """Take up to ``limit`` waiting adds of a project, oldest first, for ``seconds``; a crash gives them back."""
+        ...
+
+    def buffers(self, project_id: str, within: Scope | None = None) -> list[Buffer]:
+        """Return the project's pending adds by user, app and agent, the one with the oldest add first; ``within``
+        narrows them down by each of these ids that it names."""
+        ...
+
+    def waiting(self, scope: Scope, limit: int) -> Waiting:
+        """Return up to ``limit`` pending adds of exactly that user, app and agent, of any session, oldest first."""
+        ...
+
+    def claim_these(self, add_ids: Sequence[str], owner: str, seconds: float) -> bool:
+        """Take waiting adds for ``seconds``, all of them or, if one is gone or claimed, none; return whether."""
         ...
 
     def requeue(self, add_id: str, error: str, delay_seconds: float = 0.0) -> None:

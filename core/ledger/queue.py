@@ -1,8 +1,9 @@
 """The queue of pending adds: kept until their commit, given back by a crash."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import Row, delete, func, select, update
 
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.engine import Store
@@ -11,7 +12,19 @@ from mindmem.core.ledger.port import PendingAdd
 from mindmem.core.ledger.statements import scope_of, scope_values, upsert
 from mindmem.core.records import Scope
 
-__all__ = ["Queue"]
+__all__ = ["Queue", "pending_of"]
+
+
+def pending_of(row: Row[Any], attempts: int) -> PendingAdd:
+    """Return the pending add of a row; ``attempts`` counts the claim that it was read for."""
+    return PendingAdd(
+        add_id=row.add_id,
+        scope=scope_of(row),
+        payload=row.payload,
+        attempts=attempts,
+        enqueued_at=schema.instant(row.enqueued_at),
+        last_error=row.last_error,
+    )
 
 
 class Queue:
@@ -56,17 +69,7 @@ class Queue:
                     .where(table.c.place.in_([row.place for row in rows]))
                     .values(due_at=schema.database_now() + length, attempts=table.c.attempts + 1, owner=owner)
                 )
-        return [
-            PendingAdd(
-                add_id=row.add_id,
-                scope=scope_of(row),
-                payload=row.payload,
-                attempts=row.attempts + 1,
-                enqueued_at=schema.instant(row.enqueued_at),
-                last_error=row.last_error,
-            )
-            for row in rows
-        ]
+        return [pending_of(row, row.attempts + 1) for row in rows]
 
     def requeue(self, add_id: str, error: str, delay_seconds: float = 0.0) -> None:
         """Put a claimed add back with the reason; it can be claimed again after ``delay_seconds``."""

@@ -1,4 +1,4 @@
-"""The ledger's tables, and the two SQL expressions that differ between SQLite and PostgreSQL.
+"""The ledger's tables, and the SQL expressions that differ between SQLite and PostgreSQL.
 
 All times are whole microseconds since 1970 (UTC): both databases compare and add them alike. Words that a caller may
 have written (reasons, payloads, raw inputs, keys) are stored as UTF-8 bytes, because a PostgreSQL text refuses NUL and
@@ -46,6 +46,7 @@ __all__ = [
     "leases",
     "llm_calls",
     "log",
+    "messages_of",
     "meta",
     "micros",
     "pending",
@@ -119,6 +120,23 @@ def _sqlite_later(element: later, compiler: SQLCompiler, **options: Any) -> str:
 @compiles(later, "postgresql")
 def _postgres_later(element: later, compiler: SQLCompiler, **options: Any) -> str:  # passed through to SQLAlchemy
     return f"greatest({compiler.process(element.clauses, **options)})"
+
+
+class messages_of(FunctionElement[int]):  # noqa: N801 (reads as a SQL function)
+    """How many messages a pending add's payload holds."""
+
+    type = BigInteger()
+    inherit_cache = True
+
+
+@compiles(messages_of, "sqlite")
+def _sqlite_messages(element: messages_of, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_array_length(CAST({compiler.process(element.clauses, **options)} AS TEXT), '$.messages')"
+
+
+@compiles(messages_of, "postgresql")
+def _postgres_messages(element: messages_of, compiler: SQLCompiler, **options: Any) -> str:
+    return f"json_array_length(convert_from({compiler.process(element.clauses, **options)}, 'UTF8')::json->'messages')"
 
 
 # Ids sort by code point on both databases, whatever the server's locale.

@@ -1,6 +1,7 @@
 """The ledger over SQLAlchemy Core: one code for SQLite (default) and PostgreSQL (when several machines write).
 
-Each part of the port is a class of its own: commits, state, history, leases, queue, quarantine, calls of models.
+Each part of the port is a class of its own: commits, state, history, leases, queue, buffers, quarantine, calls of
+models.
 """
 
 import uuid as uuids
@@ -14,6 +15,7 @@ from sqlalchemy import URL, Connection, insert, inspect, select, text
 
 from mindmem.core.errors import StoreUnavailable
 from mindmem.core.ledger import schema
+from mindmem.core.ledger.buffers import Buffers
 from mindmem.core.ledger.calls import Calls
 from mindmem.core.ledger.commit import Commits
 from mindmem.core.ledger.engine import Store
@@ -32,7 +34,7 @@ __all__ = ["SqlLedger", "open_ledger", "sqlite_url"]
 _CREATION_LOCK: Final = 0x6D696E646D656D  # "mindmem": the advisory lock of PostgreSQL under which tables are made
 
 
-class SqlLedger(Commits, State, History, Leases, Queue, Quarantine, Calls):
+class SqlLedger(Commits, State, History, Leases, Queue, Buffers, Quarantine, Calls):
     """A ledger in a SQLite file or a PostgreSQL database; get one from :func:`open_ledger`.
 
     One instance may be used from several threads. A forked child must open its own: in it every use of its parent's

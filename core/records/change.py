@@ -35,7 +35,8 @@ class Receipt:
     """What an add did: every memory that it wrote, by id, and the changes that hold them.
 
     ``repeated`` is True when the same add was committed before (same idempotency key): nothing was written again, and
-    the receipt is the first one's. ``quarantined`` are ids of inputs set aside with their reason.
+    the receipt is the first one's. ``quarantined`` are ids of inputs set aside with their reason. ``joined`` are the
+    ids of queued adds that were carried out with this one, as one episode.
     """
 
     add_id: str
@@ -44,6 +45,7 @@ class Receipt:
     counts: Counts = field(default_factory=dict)
     quarantined: tuple[str, ...] = ()
     repeated: bool = False
+    joined: tuple[str, ...] = ()
 
     @property
     def memory_ids(self) -> tuple[str, ...]:
