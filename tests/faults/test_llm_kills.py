@@ -62,7 +62,7 @@ def _remembered(home: Path) -> Contents:
     return whole
 
 
-@pytest.mark.parametrize("kill_at", [("ingest.extracted", 1), ("ingest.committed", 6)])
+@pytest.mark.parametrize("kill_at", [("ingest.extracted", 1), ("ingest.committed", 6)], ids=lambda at: at[0])
 def test_a_killed_run_is_gone_on_with_nothing_is_paid_twice_and_the_result_is_the_same(
     kill_at: tuple[str, int], tmp_path: Path, undisturbed: tuple[Counter[str], Contents]
 ) -> None:
