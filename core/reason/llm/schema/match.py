@@ -4,7 +4,7 @@ Whoever is mixed up with another is hard to part again, so that all doubt keeps 
 exclude each other, two proper names of which neither is a form of the other and nothing said joins them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,6 +14,7 @@ from mindmem.core.prompts.library import load_prompt
 from mindmem.core.reason.llm.asking import bounded_output, gathered
 from mindmem.core.reason.llm.candidates import FALLBACK_FLAG, without_roles
 from mindmem.core.reason.llm.memories import NOTHING, one_line
+from mindmem.core.reason.llm.schema.batches import packed
 from mindmem.core.reason.llm.schema.replies import Matched, MatchReply
 from mindmem.core.reason.llm.schema.said import Said, akin, proper
 from mindmem.core.reason.port import Failed, Judged, Unsure, Verdict
@@ -62,7 +63,8 @@ class LlmMatcher:
             for place, request in enumerate(requests)
             if not request.candidates
         }
-        batches = list(_batches(requests, [place for place in range(len(requests)) if place not in verdicts]))
+        asked = (place for place in range(len(requests)) if place not in verdicts)
+        batches = packed(asked, lambda place: _size(requests[place]), most=BATCH, within=_TOKENS)
         answers = await gathered([self._batch([requests[place] for place in batch]) for batch in batches])
         for batch, answer in zip(batches, answers, strict=True):
             verdicts |= dict(zip(batch, answer, strict=True))
@@ -100,18 +102,8 @@ def _marked(verdict: Verdict[EntityMatch]) -> Verdict[EntityMatch]:
     return Judged(replace(verdict.value, reason=f"{FALLBACK_FLAG}: {verdict.value.reason}"))
 
 
-def _batches(requests: Sequence[MatchRequest], places: Sequence[int]) -> Iterator[list[int]]:
-    batch: list[int] = []
-    tokens = 0
-    for place in places:
-        size = estimate_tokens(_entities([requests[place]], {})) + estimate_tokens(_names([requests[place]], {}))
-        if batch and (len(batch) == BATCH or tokens + size > _TOKENS):
-            yield batch
-            batch, tokens = [], 0
-        batch.append(place)
-        tokens += size
-    if batch:
-        yield batch
+def _size(request: MatchRequest) -> int:
+    return estimate_tokens(_entities([request], {})) + estimate_tokens(_names([request], {}))
 
 
 # ---------------------------------------------------------------------- what is shown

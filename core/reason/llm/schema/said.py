@@ -34,9 +34,16 @@ class Said:
         run = _END.join(words(name))
         return bool(run) and f"{_END}{run}{_END}" in self._run
 
-    def new_numbers(self, text: str) -> bool:
-        """Return whether a text has a number that stands nowhere there, in digits or words."""
-        return bool(_numbers([text]) - _numbers(self._texts))
+    def new_numbers(self, text: str, *, counted: int = 0) -> bool:
+        """Return whether a text has a number that stands nowhere there, in digits or words; ``counted`` is the highest
+        number of things that were shown."""
+        counts = {str(count) for count in range(1, counted + 1)}
+        return bool(_numbers([text]) - _numbers(self._texts) - counts)
+
+    def foreign(self, text: str) -> bool:
+        """Return whether a text is written in another script than what stands there."""
+        scripts = {bool(_CJK.search(one)) for one in self._texts if has_substance(one)}
+        return bool(scripts) and bool(_CJK.search(text)) not in scripts
 
     def new_names(self, text: str) -> bool:
         """Return whether a text has a capitalised word within a sentence that stands nowhere there."""
