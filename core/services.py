@@ -34,6 +34,7 @@ from mindmem.core.tables.port import Tables
 from mindmem.core.tables.reader import Reader
 
 if TYPE_CHECKING:
+    from mindmem.core.reason.schema_port import SchemaReasoner
     from mindmem.core.schema.registry import Schemas
 
 __all__ = ["Services", "open_services"]
@@ -58,6 +59,33 @@ class Services:
     """Closes what was opened for these services, the last first."""
     closed: bool = False
     guard: threading.Lock = field(default_factory=threading.Lock)
+    model: "Model | None" = None
+    """Answers the questions of whichever reasoner asks one; None: none was needed so far."""
+    schema_judge: "SchemaReasoner | None" = None
+    """Given, or made when it is first asked for."""
+
+    @property
+    def schema_reasoner(self) -> "SchemaReasoner":
+        """Return who judges in schema mode: the same family as the reasoner of the settings."""
+        with self.guard:
+            if self.schema_judge is None:
+                self.schema_judge = self._schema_judge()
+            return self.schema_judge
+
+    def _schema_judge(self) -> "SchemaReasoner":
+        from mindmem.core.reason.rules.schema.family import rules_schema_reasoner
+
+        catch_all, llm = self.settings.ingest.catch_all, self.settings.llm
+        rules = rules_schema_reasoner(catch_all=catch_all)
+        if self.settings.reasoner == "rules":
+            return rules
+        from mindmem.core.reason.llm.schema.family import llm_schema_reasoner
+
+        if self.model is None:
+            self.model = _model(self.settings, self.ledger, self.clock, self.opened)
+        return llm_schema_reasoner(
+            self.model, llm, fallback=rules if llm.fallback == "rules" else None, catch_all=catch_all
+        )
 
     @property
     def schemas(self) -> "Schemas":
@@ -176,14 +204,19 @@ def rules_reasoner() -> Reasoner:
     )
 
 
-def _reasoner(settings: Settings, ledger: Ledger, clock: Clock, opened: ExitStack) -> Reasoner:
-    if settings.reasoner == "rules":
-        return rules_reasoner()
+def _model(settings: Settings, ledger: Ledger, clock: Clock, opened: ExitStack) -> "OpenModel":
     from mindmem.core.llm.open import open_model
-    from mindmem.core.reason.llm.family import llm_reasoner
 
     model = open_model(settings, ledger, clock)
     opened.callback(model.close)
+    return model
+
+
+def _reasoner(settings: Settings, model: "Model | None") -> Reasoner:
+    if model is None:
+        return rules_reasoner()
+    from mindmem.core.reason.llm.family import llm_reasoner
+
     return llm_reasoner(model, settings.llm, fallback=rules_reasoner() if settings.llm.fallback == "rules" else None)
 
 

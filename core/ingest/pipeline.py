@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,16 +27,19 @@ from mindmem.core.index.documents import vector_key
 from mindmem.core.ingest.decide import decide
 from mindmem.core.ingest.failure import ExtractionFailed, failure_id
 from mindmem.core.ingest.gate import Gated, gate
-from mindmem.core.ingest.memories import entity_of_name
+from mindmem.core.ingest.memories import entity_of_name, new_memory
 from mindmem.core.ingest.prepare import Prepared, enveloped, listen, prepare
 from mindmem.core.ingest.recall import recall
 from mindmem.core.ingest.request import AddRequest, earlier
 from mindmem.core.ledger.port import Lease
 from mindmem.core.llm.port import charged_to
-from mindmem.core.reason.port import Failed, Resolution, Verdict
+from mindmem.core.reason.port import Failed, Resolution, ResolutionRequest, Verdict
 from mindmem.core.records import Change, Memory, Plan, Receipt, Skip
 from mindmem.core.services import Services
 from mindmem.core.upkeep import caught_up
+
+if TYPE_CHECKING:
+    from mindmem.core.schema.fuse import Fused
 
 __all__ = ["ExtractionFailed", "add", "commit"]
 
@@ -91,7 +95,7 @@ async def _committed(services: Services, prepared: Prepared) -> Receipt | None:
             if attempt >= _OPTIMISTIC:
                 lease = await _in_turn(services, name, lease)
             if attempt:
-                before = earlier(services, prepared.request, prepared.digest)
+                before = None if prepared.joined else earlier(services, prepared.request, prepared.digest)
                 if before is not None:
                     return before
                 if services.ledger.heads("message", [message.message_id for message in prepared.messages]):
@@ -131,6 +135,11 @@ async def _decided(services: Services, prepared: Prepared) -> Plan:
     base = ledger.scope_state(request.scope.partition).version
     caught_up(services)
     candidates, memories = prepared.candidates.candidates, prepared.memories
+    fused = await _fused(services, prepared)
+    if fused is not None:
+        owners = {message.message_id: message for message in prepared.messages}
+        candidates = fused.candidates
+        memories = tuple(new_memory(one, request.scope, owners, prepared.metadata) for one in candidates)
     recalled = recall(
         candidates,
         memories,
@@ -140,12 +149,12 @@ async def _decided(services: Services, prepared: Prepared) -> Plan:
         vectors=[_vector(prepared.embeddings, memory) for memory in memories] if prepared.embeddings else None,
         top=services.settings.ingest.recall_top,
     )
-    verdicts = await services.reasoner.resolve.resolve(recalled.requests)
+    verdicts = await services.reasoner.resolve.resolve(recalled.requests if fused is None else _plain(recalled.requests))
     _refuse_for_now(verdicts)
     passed: list[Gated] = []
     skips = list(prepared.skips)
-    for asked, verdict in zip(recalled.requests, verdicts, strict=True):
-        outcome = gate(asked, verdict, services.settings.ingest)
+    for one, verdict in zip(recalled.requests, verdicts, strict=True):
+        outcome = gate(one, verdict, services.settings.ingest)
         if isinstance(outcome, Skip):
             skips.append(outcome)
         else:
@@ -155,19 +164,40 @@ async def _decided(services: Services, prepared: Prepared) -> Plan:
         for candidate in candidates
         for mention in candidate.mentions
     }
-    return decide(
+    fresh = () if fused is None else (entity.entity_id for entity in fused.entities)
+    plan = decide(
         passed,
         scope=request.scope,
         messages=prepared.messages,
         base_version=base,
         timelines=recalled.timelines,
         recorded=ledger.heads("memory", [memory.memory_id for memory in memories]),
-        entities=ledger.heads("entity", sorted(named - {""})),
+        entities={*ledger.heads("entity", sorted(named - {""})), *fresh},
         metadata=prepared.metadata,
         skips=skips,
         now=services.clock.now(),
         said=_said(services, request, passed),
     )
+    if fused is None or prepared.subgraph is None:
+        return plan
+    from mindmem.core.schema.adding import completed
+
+    return await completed(services, plan, prepared.subgraph, fused, passed)
+
+
+def _plain(requests: Sequence[ResolutionRequest]) -> Sequence[ResolutionRequest]:
+    from mindmem.core.schema.steps import asked
+
+    return asked(requests)
+
+
+async def _fused(services: Services, prepared: Prepared) -> "Fused | None":
+    """Return which entities the names denote, on the scope's present state; None in vanilla mode."""
+    if prepared.subgraph is None:
+        return None
+    from mindmem.core.schema.adding import fused
+
+    return await fused(services, prepared.request.scope, prepared.subgraph)
 
 
 def _refuse_for_now(verdicts: Sequence[Verdict[Resolution]]) -> None:
@@ -213,6 +243,7 @@ def _commit_of(prepared: Prepared, plan: Plan, lease: Lease | None) -> Request:
         digest=prepared.digest,
         result=json.dumps(result, ensure_ascii=False),
         done=request.done,
+        joined=prepared.joined,
         fence=None if lease is None else lease.fence,
     )
 
@@ -229,6 +260,7 @@ def _receipt(prepared: Prepared, plan: Plan, changes: tuple[Change, ...]) -> Rec
         actions=actions,
         counts=dict(+counts),
         quarantined=tuple(item.quarantine_id for item in prepared.rejected),
+        joined=tuple(joined.add_id for joined in prepared.request.joined),
     )
 
 

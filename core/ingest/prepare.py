@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from mindmem.core import ids
 from mindmem.core.embed.port import Embedding
@@ -20,12 +21,15 @@ from mindmem.core.ingest.request import AddRequest, add_id_of, checked, earlier,
 from mindmem.core.ingest.shown import Pins, recovered
 from mindmem.core.ingest.turns import group_turns
 from mindmem.core.ingest.windows import pack_windows
-from mindmem.core.ledger.port import Quarantined
+from mindmem.core.ledger.port import Joined, Quarantined
 from mindmem.core.llm.port import charged_to
 from mindmem.core.reason.port import Candidate, Envelope, Extraction, Failed, Judged, Unsure, Verdict
 from mindmem.core.records import Memory, Message, Receipt, Skip, Window
 from mindmem.core.services import Services
 from mindmem.core.upkeep import caught_up
+
+if TYPE_CHECKING:
+    from mindmem.core.schema.steps import Subgraph
 
 __all__ = ["Heard", "Prepared", "enveloped", "listen", "prepare"]
 
@@ -42,6 +46,7 @@ class Heard:
     skips: tuple[Skip, ...]
     windows: tuple[Window, ...]
     digest: str
+    joined: tuple[Joined, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +63,42 @@ class Prepared:
     windows: int
     digest: str
     rejected: tuple[Quarantined, ...] = ()
+    joined: tuple[Joined, ...] = ()
+    subgraph: "Subgraph | None" = None
+    """Schema mode: the episodes, and what the candidates are bound to."""
 
 
 def listen(services: Services, request: AddRequest) -> Heard | Receipt:
-    """Check an add and cut what is new in it into windows; the receipt of one that was committed before.
+    """Check an add, and those joined with it, and cut what is new in them into windows; the receipt of one that was
+    committed before.
 
     Raises:
         InvalidInput, Conflict: see ``Memory.add``.
     """
+    heard = [_listen(services, part) for part in (replace(request, joined=()), *request.joined)]
+    new = [part for part in heard if isinstance(part, Heard)]
+    if not new:
+        return heard[0]
+    return new[0] if len(new) == 1 else _together(services, new)
+
+
+def _together(services: Services, parts: Sequence[Heard]) -> Heard:
+    """Return several adds as one: the first one's request, and the messages of all."""
+    first, *others = parts
+    fresh = tuple(message for part in parts for message in part.fresh)
+    scopes = {part.request.scope for part in parts}
+    scope = first.request.scope if len(scopes) == 1 else first.request.scope.without_session()
+    return replace(
+        first,
+        request=replace(first.request, scope=scope, joined=tuple(part.request for part in others)),
+        fresh=fresh,
+        skips=tuple(skip for part in parts for skip in part.skips),
+        windows=_windows(services, fresh, fresh),
+        joined=tuple(Joined(part.request.key, part.digest, part.request.done) for part in others),
+    )
+
+
+def _listen(services: Services, request: AddRequest) -> Heard | Receipt:
     request = replace(request, add_id=request.add_id or add_id_of(request))
     normalised, metadata = checked(services, request)
     request, digest = identified(request, normalised, metadata)
@@ -169,6 +202,13 @@ async def prepare(services: Services, heard: Heard, envelopes: Sequence[Envelope
         found = _judged(verdicts)
         extracted = [(one.window, _vetted(one, of)) for one, of in zip(envelopes, found, strict=True)]
         deduped = dedupe(extracted)
+        subgraph = None
+        if services.settings.ingest.mode == "schema":
+            from mindmem.core.schema.adding import bound
+
+            zone = heard.request.timezone
+            subgraph = await bound(services, request.scope, zone, deduped.candidates, heard.fresh)
+            deduped = replace(deduped, candidates=subgraph.candidates)
         owners = {message.message_id: message for message in heard.fresh}
         memories = [new_memory(one, request.scope, owners, heard.metadata) for one in deduped.candidates]
         # An embedder may ask an endpoint, too: other adds go on meanwhile.
@@ -185,6 +225,8 @@ async def prepare(services: Services, heard: Heard, envelopes: Sequence[Envelope
         windows=len(extracted),
         digest=heard.digest,
         rejected=_rejected(request, extracted),
+        joined=heard.joined,
+        subgraph=subgraph,
     )
 
 

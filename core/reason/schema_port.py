@@ -151,6 +151,8 @@ class Synthesis:
     kind: Literal["frequency", "trend", "contrast", "collection", "summary"]
     replaces: str = ""
     confidence: float = 1.0
+    key: str = ""
+    """What tells it from its siblings of the same property, kept as the memory's value; empty: its content does."""
 
 
 class Synthesiser(Protocol):

@@ -18,6 +18,7 @@ class Edge:
     HAS_PROPERTY: entity to memory. NEXT: timeline predecessor to successor. MENTIONS: memory to entity. RELATED_TO:
     memory to memory or entity to entity, with ``kind`` (supersedes, derived_from, contradicts, part_of, …).
     EXTRACTED_FROM: memory to message, with the character span in ``start`` and ``end``. ``active`` False retracts it.
+    ``source`` is the memory that says so, of relations between entities.
     """
 
     src: str
@@ -30,3 +31,4 @@ class Edge:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     active: bool = True
+    source: str = ""

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from mindmem.core import ids
 from mindmem.core.text import normalise_name
 
-__all__ = ["Fit", "family", "first_names", "fits", "incompatible", "is_initials", "name_key", "titled"]
+__all__ = ["Fit", "family", "first_names", "fits", "incompatible", "is_given", "is_initials", "name_key", "short_forms", "titled"]
 
 Fit = Literal["", "short", "initials", "qualified"]
 """How one name may stand for another: "Anna" or "Dr. Keller" for "Anna Keller", "WHO" for what it abbreviates,
@@ -52,6 +52,13 @@ _GIVEN: Final = [row.split() for row in _HYPOCORISMS.split("|")]
 _SHORT: Final = {
     short: frozenset(name for name, *others in _GIVEN if short in others) for _, *shorts in _GIVEN for short in shorts
 }
+_PEOPLE: Final = frozenset(name for row in _GIVEN for name in row)
+_AMBIGUOUS: Final = frozenset(
+    "virginia charlotte victoria madeline alexandra will bill rich frank rob pat sue drew dot dave gene jack liv mel"
+    " mike mick nick nora art ray rod stan kit kat jo sandy gabby dick hank grace charlie sally ed al bert hal ted ned"
+    " phil max olivia louise jackie franklin lawrence douglas donald".split()
+)
+_LONG: Final = {name: frozenset(shorts) for name, *shorts in _GIVEN}
 
 _FAMILIES: Final = {
     "person": "person user speaker customer client contact colleague character",
@@ -125,6 +132,28 @@ def first_names(word: str) -> frozenset[str]:
     ['bob', 'robert']
     """
     return _SHORT.get(word, frozenset()) | {word}
+
+
+def is_given(name: str) -> bool:
+    """Return whether a name begins with a common English given name, and its one further word is none of a group or
+    place; a lone name that is a word or a place as well doesn't tell.
+
+    >>> is_given("Anna Keller"), is_given("Katie"), is_given("Virginia"), is_given("Data Team")
+    (True, True, False, False)
+    """
+    found = name_key(name).split()
+    if not found or found[0] not in _PEOPLE:
+        return False
+    return len(found) == 2 if found[0] in _AMBIGUOUS else len(found) <= 2
+
+
+def short_forms(word: str) -> frozenset[str]:
+    """Return what people commonly make of a given name.
+
+    >>> sorted(short_forms("robert"))
+    ['bert', 'bob', 'bobby', 'rob', 'robbie']
+    """
+    return _LONG.get(word, frozenset())
 
 
 def is_initials(short: str, name: str) -> bool:

@@ -82,6 +82,7 @@ CONTRACTS: Final[dict[str, pa.Schema]] = {
             ("description", pa.string()),
             ("search_fields", _TEXTS),
             ("merged_into", pa.string()),
+            ("status", pa.string()),
             *_STAMP,
         ]
     ),
@@ -97,6 +98,7 @@ CONTRACTS: Final[dict[str, pa.Schema]] = {
             ("valid_from", TIME),
             ("valid_to", TIME),
             ("active", pa.bool_()),
+            ("source", pa.string()),
             *_STAMP,
         ]
     ),

@@ -169,6 +169,7 @@ def entities_table(entities: Iterable[Entity]) -> pa.Table:
             "description": entity.description,
             "search_fields": list(entity.search_fields),
             "merged_into": entity.merged_into,
+            "status": entity.status,
         }
         for entity in entities
     ]
@@ -187,6 +188,7 @@ def entity_of(row: Row) -> Entity:
         description=row["description"],
         search_fields=tuple(row["search_fields"] or ()),
         merged_into=row["merged_into"] or "",
+        status=row["status"] or "active",
     )
 
 
@@ -204,6 +206,7 @@ def edges_table(edges: Iterable[Edge]) -> pa.Table:
             "valid_from": edge.valid_from,
             "valid_to": edge.valid_to,
             "active": edge.active,
+            "source": edge.source,
         }
         for edge in edges
     ]
@@ -223,6 +226,7 @@ def edge_of(row: Row) -> Edge:
         valid_from=row["valid_from"],
         valid_to=row["valid_to"],
         active=row["active"],
+        source=row["source"] or "",
     )
 
 

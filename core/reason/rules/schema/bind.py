@@ -18,6 +18,12 @@ _NARRATED = frozenset({"episodic", "tool_trace", "file_knowledge"})
 _KEPT = frozenset({"tool_trace", "experience", "skill_candidate", "file_knowledge"})
 """Types that have names of their own for what they hold."""
 
+_PERSONAL = frozenset(
+    "lives_in married_to age likes occupation works_at studies_at allergic_to birthday diet marital_status speaks hometown"
+    " graduates_from born_in sister brother mother father wife husband".split()
+)
+"""Properties that only people have."""
+
 
 class RulesBinder:
     """Binds by rules; the words of the last schema are kept, since an add follows an add."""
@@ -50,7 +56,8 @@ class RulesBinder:
     def _candidate(self, candidate: Candidate, lexicon: Lexicon, speakers: frozenset[str]) -> Candidate:
         kind = candidate.entity_type
         if kind in ("", "thing"):
-            kind = kind_of(candidate.entity_name, candidate.content, speakers)
+            personal = candidate.property_name in _PERSONAL
+            kind = "person" if personal else kind_of(candidate.entity_name, candidate.content, speakers)
         mentions = retyped(candidate.mentions, candidate.content, speakers)
         if candidate.mem_type in _KEPT:
             return replace(candidate, mentions=mentions)

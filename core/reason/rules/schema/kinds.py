@@ -7,6 +7,7 @@ from typing import Final
 
 from mindmem.core.reason.port import Mention
 from mindmem.core.reason.rules.entities import TECHNOLOGY, entity_type
+from mindmem.core.schema.names import is_given
 
 __all__ = ["kind_of", "placed", "retyped"]
 
@@ -64,6 +65,13 @@ _PERSON_AFTER: Final = re.compile(
     rf"|,? (?:who|whom) |,? {_SAYS}|, (?:my|his|her|our) (?:\w+ )?(?:{'|'.join(_KIN)})\b"
     rf"|,? (?:is|was) (?:\w+['’]s|a|the|an old|a close|a good) (?:{'|'.join(_KIN)})\b)"
 )
+_PRONOUN_AFTER: Final = re.compile(r"[^.!?\"“”]{1,80}?\b(?:she|he|her|his|him|herself|himself)\b")
+_STARTS: Final = re.compile(r"(?:^|[.!?\n]\s*|\b(?:and|but|so|when|because|that|if)\s)$")
+_LIVES: Final = re.compile(
+    r"['’]?s? (?:lives|lived|studied|studies|graduated|sings|sang|cooks|cooked|teaches|taught|retired|was born|phoned|came over"
+    r"|sat|smiled|walked|drove|ate|drank|slept|dreams|feels|felt|knits|paints|jogs|swims|got|turned \d|is \d+|knows how|prefers"
+    r"|enjoys|enjoyed|misses|missed|promised|apologi[sz]ed|remembers|forgot|is pregnant|is allergic|is vegan|is vegetarian)\b"
+)
 _ANIMAL_BEFORE: Final = re.compile(
     rf"\b(?:{'|'.join(_ANIMAL)})s?,? (?:is |is named |is called |named |called )?$", re.IGNORECASE
 )
@@ -93,7 +101,9 @@ def kind_of(name: str, text: str, speakers: frozenset[str] = frozenset()) -> str
         if found:
             return found
     shape = entity_type(name)
-    return shape if shape in _SHAPED or shape == "person" else "thing"
+    if shape in _SHAPED or shape == "person":
+        return shape
+    return "person" if is_given(name) else "thing"
 
 
 def _told(name: str, before: str, after: str) -> str:
@@ -108,6 +118,8 @@ def _told(name: str, before: str, after: str) -> str:
         return "organization"
     if (_GOES_TO.search(before) and not after.startswith(("'s", "’s"))) or _PLACE_AFTER.match(after):
         return "place"
+    if not technical and (_LIVES.match(after) or (_STARTS.search(before) and _PRONOUN_AFTER.match(after))):
+        return "person"
     inside = _IN.search(before)
     if inside and not technical and not _NO_PLACE_BEFORE.search(before.removesuffix("in ").removesuffix("In ")):
         return "place"

@@ -1,0 +1,101 @@
+"""An add in schema mode: the parts of a run that MindSchema's steps need, and the steps themselves.
+
+``ingest/prepare.py`` calls ``bound`` after extraction, ``ingest/pipeline.py`` calls ``fused`` before recall and
+``completed`` after the decision; in vanilla mode none of this is loaded.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from mindmem.core.index.filters import Filter, Negation, Test, all_of
+from mindmem.core.ingest.failure import ExtractionFailed
+from mindmem.core.ingest.gate import Gated
+from mindmem.core.reason.port import Candidate
+from mindmem.core.records import Memory, Message, Plan, Scope
+from mindmem.core.schema.derive import State, derive, touched
+from mindmem.core.schema.fuse import Fused
+from mindmem.core.schema.known import KnownEntities
+from mindmem.core.schema.steps import Schematic, Subgraph, TryAgain, complete, fuse, prepare
+from mindmem.core.services import Services
+
+__all__ = ["bound", "completed", "derived", "fused"]
+
+_LOOKED_AT = 400
+"""Active memories of an entity, the newest, that properties of order 2 and keys are drawn from."""
+
+
+def _by(services: Services, timezone: str | None = None) -> Schematic:
+    settings = services.settings
+    return Schematic(
+        reasoner=services.schema_reasoner,
+        schema=services.schemas.active().schema,
+        timezone=timezone or settings.timezone,
+        turn_gap_seconds=settings.ingest.turn_gap_seconds,
+        episodes=settings.ingest.episode_memories,
+    )
+
+
+async def bound(
+    services: Services, scope: Scope, timezone: str | None, candidates: Sequence[Candidate], messages: Sequence[Message]
+) -> Subgraph:
+    """Return what ``steps.prepare`` makes of an add's candidates.
+
+    Raises:
+        ExtractionFailed: the reasoner failed; nothing was written.
+    """
+    try:
+        return await prepare(_by(services, timezone), candidates, messages, scope)
+    except TryAgain as error:
+        raise ExtractionFailed(f"Binding failed: {error}", transient=True) from error
+
+
+async def fused(services: Services, scope: Scope, subgraph: Subgraph) -> Fused:
+    """Return which entities an add's names denote on the scope's present state.
+
+    Raises:
+        ExtractionFailed: the reasoner failed; nothing was written.
+    """
+    rows = services.reader.entities(scope.partition)
+    known = KnownEntities(one for one in rows if one.scope.key == scope.without_session().key)
+    try:
+        return await fuse(_by(services), subgraph, known, scope)
+    except TryAgain as error:
+        raise ExtractionFailed(f"Matching entities failed: {error}", transient=True) from error
+
+
+async def completed(
+    services: Services, plan: Plan, subgraph: Subgraph, found: Fused, gated: Sequence[Gated]
+) -> Plan:
+    """Return the plan with what the graph learns of it, and what follows for properties of order 2 and keys."""
+    owners = {message.message_id: message for message in plan.messages}
+    return await derived(services, complete(plan, subgraph, found, gated, owners))
+
+
+async def derived(services: Services, plan: Plan) -> Plan:
+    """Return a plan of any kind with what is derived of the memories that it changes."""
+    names = touched(plan)
+    if not names:
+        return plan
+    index, partition = services.projector.index, plan.scope.partition
+    scope = plan.scope.without_session()
+    active = all_of(_is("app_id", scope.app_id), _is("agent_id", scope.agent_id), Test("status", "eq", "active"))
+    memories = {
+        name: _owned(
+            index.scan(partition, all_of(active, Test("entity_id", "eq", name)), limit=_LOOKED_AT).memories, scope
+        )
+        for name in names
+    }
+    rows = {one.entity_id: one for one in services.reader.entities(partition, list(names))}
+
+    def revisions(memory_ids: Sequence[str]) -> Mapping[str, int]:
+        return {name: head.revision for name, head in services.ledger.heads("memory", memory_ids).items()}
+
+    by = _by(services)
+    return await derive(by.reasoner, by.schema, plan, State(memories, rows, revisions))
+
+
+def _owned(memories: Sequence[Memory], scope: Scope) -> tuple[Memory, ...]:
+    return tuple(one for one in memories if one.scope.without_session() == scope)
+
+
+def _is(name: str, value: str) -> Filter:
+    return Test(name, "eq", value) if value else Negation((Test(name, "present"),))

@@ -1,0 +1,387 @@
+"""Fusion: which entity each name of an add denotes, in two halves around the one judgement that it needs.
+
+A name that is known exactly, or as an alias, denotes what it denoted before, unless it is the name of something of
+another kind (Jordan the country, Jordan the friend): homonyms are told apart by their type. What the text states
+("aka", "renamed to", "everybody calls me") is taken at its word. Only then is asked whether a name may stand for one
+that is known, and where more than one fits, or two names stand beside each other in one sentence, they stay apart.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from mindmem.core import ids
+from mindmem.core.ingest.memories import entity_of_name
+from mindmem.core.reason.port import Candidate, Judged, Mention, Verdict
+from mindmem.core.reason.schema_port import EntityMatch, MatchRequest
+from mindmem.core.records import Edge, Entity, Scope
+from mindmem.core.schema.known import KnownEntities
+from mindmem.core.schema.names import family, fits, incompatible, name_key, titled
+from mindmem.core.text import normalise_name
+
+__all__ = ["MAYBE_SAME", "Fused", "Fusing"]
+
+MAYBE_SAME: Final = "maybe_same"
+"""Kind of the RELATED_TO edge between entities of which nobody can tell whether they are one."""
+_SURE: Final = 0.7
+"""Least confidence at which a match counts; below, the two stay apart and are linked."""
+_MAYBE: Final = 3
+_SAID: Final = 3
+_SENTENCE: Final = re.compile(r"[.!?。！？\n]+\s*")
+_FORMS: Final = 12
+"""Aliases that an entity keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """The candidates with entity ids and canonical names, and what the graph learns of entities.
+
+    ``entities`` are new ones and next revisions; ``same`` are pairs of known entities (gone, kept) that the text
+    states to be one; ``names`` are the entity ids of the further names, in order.
+    """
+
+    candidates: tuple[Candidate, ...]
+    entities: tuple[Entity, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    same: tuple[tuple[str, str], ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class _Sense:
+    """One bearer of a name: its surface forms, its kind (empty: nothing tells), where it was met, what it is."""
+
+    name: str
+    kind: str = ""
+    entity: Entity | None = None
+    forms: dict[str, None] = field(default_factory=dict)
+    places: list[int] = field(default_factory=list)
+    joined: "_Sense | None" = None
+
+    def root(self) -> "_Sense":
+        found = self
+        while found.joined is not None:
+            found = found.joined
+        return found
+
+
+class Fusing:
+    """One add's names against what is known: ``questions`` for the matcher, then ``settle`` with its answers."""
+
+    def __init__(
+        self, candidates: Sequence[Candidate], aliases: Iterable[tuple[str, str]], known: KnownEntities, scope: Scope,
+        names: Sequence[tuple[str, str]] = (), *, settled: Collection[int] = (),
+    ) -> None:  # fmt: skip
+        """Group the names.
+
+        Args:
+            candidates: bound ones, with mentions typed as far as the text tells.
+            aliases: (alias, name) pairs that the text states.
+            known: the scope's entities.
+            scope: whose they are.
+            names: further names that were said, of relations, each with its kind (empty: nothing tells).
+            settled: places of candidates whose own entity is known already.
+        """
+        self._candidates = candidates
+        self._known = known
+        self._scope = scope.without_session()
+        self._senses: dict[str, list[_Sense]] = defaultdict(list)
+        self._of: dict[tuple[int, int], _Sense] = {}
+        self._edges: list[Edge] = []
+        self._same: dict[str, str] = {}
+        self._taken: dict[str, _Sense] = {}
+        self._settled = settled
+        self._names: list[_Sense | None] = []
+        self._group(names)
+        for sense in self._all():
+            self._recognise(sense)
+        for alias, name in aliases:
+            self._alias(alias, name)
+        self._asked: list[tuple[_Sense, tuple[Entity, ...]]] = []
+
+    # -- grouping
+
+    def _group(self, names: Sequence[tuple[str, str]]) -> None:
+        uses = [
+            (place, slot, name, kind)
+            for place, candidate in enumerate(self._candidates)
+            for slot, (name, kind) in enumerate(_named(candidate), start=-1)
+            if name_key(name) and not (slot < 0 and place in self._settled)
+        ]
+        for place, slot, name, kind in uses:
+            if family(kind):
+                self._of[place, slot] = self._met(name, kind, place)
+        for place, slot, name, kind in uses:
+            if not family(kind):
+                self._of[place, slot] = self._met(name, kind, place)
+        self._names = [self._met(name, kind, len(self._candidates)) if name_key(name) else None for name, kind in names]
+
+    def _met(self, name: str, kind: str, place: int) -> _Sense:
+        """Return the bearer of a name that is meant where nothing but its kind and the place tell."""
+        senses = self._senses[name_key(name)]
+        kind = kind if kind != "thing" else ""
+        fitting = [one for one in senses if not incompatible(one.kind, kind)]
+        if family(kind):
+            fitting.sort(key=lambda one: family(one.kind) != family(kind))
+        else:  # the bearer that was spoken of last
+            fitting.sort(key=lambda one: max((at for at in one.places if at <= place), default=-1), reverse=True)
+        if fitting:
+            sense = fitting[0]
+        else:
+            sense = _Sense(name)
+            senses.append(sense)
+        if not family(sense.kind) and kind:
+            sense.kind = kind
+        sense.forms.setdefault(_form(name))
+        sense.places.append(place)
+        return sense
+
+    def _all(self) -> list[_Sense]:
+        return [sense for senses in self._senses.values() for sense in senses]
+
+    def _recognise(self, sense: _Sense) -> None:
+        """Find the known entity of a name, exactly or as an alias; of several bearers the one of that kind."""
+        known = [one for one in self._known.named(sense.name) if not incompatible(one.entity_type, sense.kind)]
+        if _common(sense, known):
+            return
+        known.sort(
+            key=lambda one: (
+                family(one.entity_type) != family(sense.kind),
+                name_key(one.name) != name_key(sense.name),
+                one.entity_id != entity_of_name(self._scope, sense.name),
+                one.entity_id,
+            )
+        )
+        if known:
+            self._take(sense, known[0])
+
+    def _take(self, sense: _Sense, entity: Entity) -> None:
+        other = self._taken.get(entity.entity_id)
+        if other is not None and other.root() is not sense:
+            sense.joined = other.root()
+            return
+        sense.entity = entity
+        self._taken[entity.entity_id] = sense
+
+    def _alias(self, alias: str, name: str) -> None:
+        """Take two names as one that the text states to be; the second is the name from now on."""
+        one, other = self._bearer(alias), self._bearer(name)
+        if one is other or incompatible(one.kind, other.kind):
+            return
+        if one.entity is not None and other.entity is not None:
+            if incompatible(one.entity.entity_type, other.entity.entity_type):
+                return
+            self._same[one.entity.entity_id] = other.entity.entity_id
+        self._join(one, other)
+        other.name = other.name if other.name.casefold() == _form(name).casefold() else _form(name)
+
+    def _bearer(self, name: str) -> _Sense:
+        fresh = name_key(name) not in self._senses
+        sense = self._met(name, "", len(self._candidates)).root()
+        if fresh:
+            self._recognise(sense)
+        return sense.root()
+
+    @staticmethod
+    def _join(one: _Sense, other: _Sense) -> None:
+        """Let two be one; ``other`` keeps its name, and its entity if it has one."""
+        other.forms |= {one.name: None, **one.forms}
+        other.places += one.places
+        other.kind = other.kind if family(other.kind) else one.kind
+        if other.entity is None:
+            other.entity = one.entity
+        one.joined = other
+
+    # -- the judgement
+
+    def questions(self) -> list[MatchRequest]:
+        """Return what the matcher is asked: each new name with those that it may stand for."""
+        unknown = [sense for sense in self._roots() if sense.entity is None]
+        fresh = KnownEntities([self._new(sense) for sense in unknown])
+        for sense in unknown:
+            own = self._new(sense).entity_id
+            found = {one.entity_id: one for one in self._near(sense.name, sense.kind, fresh)}
+            for one in list(found.values()):  # who else could be the one that is known by less than this name
+                if fits(one.name, sense.name, person=True):
+                    found |= {other.entity_id: other for other in self._near(one.name, one.entity_type, fresh)}
+            near = tuple(
+                one for name, one in found.items() if name != own and not self._together(sense, one.name)
+            )
+            if near:
+                self._asked.append((sense, near))
+        return [
+            MatchRequest(sense.name, sense.kind or "thing", self._said(sense), near) for sense, near in self._asked
+        ]
+
+    def _near(self, name: str, kind: str, fresh: KnownEntities) -> tuple[Entity, ...]:
+        return (*self._known.near(name, kind), *fresh.near(name, kind))
+
+    def _roots(self) -> list[_Sense]:
+        return [sense for sense in self._all() if sense.joined is None]
+
+    def _said(self, sense: _Sense) -> tuple[str, ...]:
+        places = dict.fromkeys(place for place in sense.places if 0 <= place < len(self._candidates))
+        return tuple(self._candidates[place].content[:500] for place in list(places)[:_SAID])
+
+    def _together(self, sense: _Sense, other: str) -> bool:
+        """Whether a sentence names both, so that they are two."""
+        longer, shorter = sorted((sense.name, other), key=len, reverse=True)
+        for place in dict.fromkeys(sense.places):
+            if not 0 <= place < len(self._candidates):
+                continue
+            for sentence in _SENTENCE.split(self._candidates[place].content):
+                if _has(sentence, longer) and _has(_without(sentence, longer), shorter):
+                    return True
+        return False
+
+    # -- the outcome
+
+    def settle(self, verdicts: Sequence[Verdict[EntityMatch]]) -> Fused:
+        """Return what became of the names; a verdict that is no judgement keeps them apart."""
+        made = {self._new(sense).entity_id: sense for sense in self._roots() if sense.entity is None}
+        maybe: list[tuple[_Sense, tuple[Entity, ...]]] = []
+        descriptions: dict[int, str] = {}
+        for (sense, near), verdict in zip(self._asked, verdicts, strict=True):
+            by_id = {one.entity_id: one for one in near}
+            match = verdict.value if isinstance(verdict, Judged) else None
+            if match is not None and match.entity_id in by_id and match.confidence >= _SURE:
+                self._unite(sense.root(), by_id[match.entity_id], made)
+                if match.description:
+                    descriptions[id(sense.root())] = match.description
+            elif match is None or match.entity_id:
+                maybe.append((sense, near))
+        entities = self._entities(descriptions)
+        for sense, near in maybe:
+            mine = self._id(sense.root(), entities)
+            for other in near[:_MAYBE]:
+                theirs = self._id(made[other.entity_id].root(), entities) if other.entity_id in made else other.entity_id
+                if mine != theirs:
+                    one, two = sorted((mine, theirs))
+                    self._edges.append(Edge(one, "RELATED_TO", two, self._scope, kind=MAYBE_SAME))
+        changed = [one for one in entities.values() if one != self._known.by_id.get(one.entity_id)]
+        return Fused(
+            candidates=tuple(self._fused(place, entities) for place in range(len(self._candidates))),
+            entities=tuple(_next(one, self._known.by_id.get(one.entity_id)) for one in changed),
+            edges=tuple(dict.fromkeys(self._edges)),
+            same=tuple(self._same.items()),
+            names=tuple("" if one is None else self._id(one.root(), entities) for one in self._names),
+        )
+
+    def _unite(self, sense: _Sense, entity: Entity, made: Mapping[str, _Sense]) -> None:
+        if entity.entity_id not in made:
+            other = self._taken.get(entity.entity_id)
+            if other is not None and other.root() is not sense:
+                self._join(sense, other.root())
+                _longest(other.root())
+            else:
+                self._take(sense, entity)
+            return
+        other = made[entity.entity_id].root()
+        if other is not sense:
+            self._join(sense, other)
+            _longest(other)
+
+    def _entities(self, descriptions: Mapping[int, str]) -> dict[int, Entity]:
+        found: dict[int, Entity] = {}
+        for sense in self._roots():
+            entity = sense.entity or self._new(sense)
+            name = self._canonical(sense, entity)
+            forms = [form for form in (*entity.aliases, entity.name, *sense.forms) if form != name]
+            found[id(sense)] = replace(
+                entity,
+                name=name,
+                entity_type=entity.entity_type if family(entity.entity_type) or not sense.kind else sense.kind,
+                aliases=_aliases(name, forms),
+                description=descriptions.get(id(sense), entity.description),
+            )
+        return found
+
+    def _canonical(self, sense: _Sense, entity: Entity) -> str:
+        """The name that the text states, a fuller one of a person, else the one that it had."""
+        if sense.entity is None:
+            return sense.name
+        key, known = name_key(sense.name), name_key(entity.name)
+        if key == known or key in {name_key(alias) for alias in entity.aliases}:
+            return entity.name
+        renamed = any(name_key(form) == known for form in sense.forms)
+        fuller = known.split()[:1] == key.split()[:1] and len(key.split()) > len(known.split())
+        return sense.name if renamed or fuller else entity.name
+
+    def _new(self, sense: _Sense) -> Entity:
+        """The entity that a name would begin: by its name alone, by its type besides where that is taken."""
+        plain = entity_of_name(self._scope, sense.name)
+        first = next((one.root() for one in self._senses.get(name_key(sense.name), ())), sense)
+        taken = plain in self._known.by_id
+        if taken or (first is not sense and first.entity is None):
+            kind = sense.kind or "thing"
+            plain = ids.entity_id(self._scope.key, f"{normalise_name(sense.name)}\x1f{kind}")
+        return Entity(plain, 0, self._scope, sense.kind or "thing", sense.name)
+
+    @staticmethod
+    def _id(sense: _Sense, entities: Mapping[int, Entity]) -> str:
+        return entities[id(sense)].entity_id
+
+    def _fused(self, place: int, entities: Mapping[int, Entity]) -> Candidate:
+        candidate = self._candidates[place]
+        mentions: list[Mention] = []
+        for slot, mention in enumerate(candidate.mentions):
+            sense = self._of.get((place, slot))
+            entity = entities[id(sense.root())] if sense is not None else None
+            kind = entity.entity_type if entity else mention.entity_type
+            mentions.append(Mention(mention.name, kind, entity.entity_id if entity else ""))
+        subject = self._of.get((place, -1))
+        if subject is None:
+            return replace(candidate, mentions=tuple(mentions))
+        entity = entities[id(subject.root())]
+        return replace(candidate, entity_id=entity.entity_id, entity_name=entity.name, mentions=tuple(mentions))
+
+
+def _named(candidate: Candidate) -> Iterable[tuple[str, str]]:
+    yield candidate.entity_name, candidate.entity_type
+    for mention in candidate.mentions:
+        yield mention.name, mention.entity_type
+
+
+def _common(sense: _Sense, known: Sequence[Entity]) -> bool:
+    """Whether a word in lower case, of no certain kind, only looks like the name of something: apple, Apple."""
+    form = next(iter(sense.forms), sense.name)
+    plain = form.isascii() and form.islower() and not family(sense.kind)
+    return plain and all(one.name[:1].isupper() and family(one.entity_type) for one in known)
+
+
+def _form(name: str) -> str:
+    """The name without possessive."""
+    for ending in ("'s", "’s"):
+        name = name.removesuffix(ending)
+    return name.strip()
+
+
+def _aliases(name: str, forms: Iterable[str]) -> tuple[str, ...]:
+    """Further names, each once whatever its spelling, without those that only lead with a title."""
+    kept: dict[str, str] = {}
+    for form in forms:
+        key = name_key(form)
+        if key != name_key(name) and form and not (titled(form) and key in name_key(name).split()):
+            kept.setdefault(key, form)
+    return tuple(kept.values())[:_FORMS]
+
+
+def _longest(sense: _Sense) -> None:
+    """Let a person be known by the fullest of the names that were found to be one."""
+    names = [name for name in (sense.name, *sense.forms) if not titled(name)]
+    if names and sense.kind in ("person", ""):
+        sense.name = max(names, key=lambda name: (len(name_key(name).split()), name == sense.name))
+
+
+def _next(entity: Entity, known: Entity | None) -> Entity:
+    return replace(entity, revision=known.revision + 1 if known else 1)
+
+
+def _has(text: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _without(text: str, name: str) -> str:
+    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text)
