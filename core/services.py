@@ -34,6 +34,8 @@ from mindmem.core.tables.port import Tables
 from mindmem.core.tables.reader import Reader
 
 if TYPE_CHECKING:
+    from mindmem.core.llm.model import LlmModel
+    from mindmem.core.llm.port import Model
     from mindmem.core.reason.schema_port import SchemaReasoner
     from mindmem.core.schema.registry import Schemas
 
@@ -148,6 +150,9 @@ def open_services(
             cache_bytes=settings.store.cache_bytes,
         )
         opened.callback(projector.close)
+        model = None
+        if reasoner is None and settings.reasoner == "llm":
+            model = _model(settings, ledger, clock, opened)
         return Services(
             settings=settings,
             clock=clock,
@@ -156,11 +161,12 @@ def open_services(
             reader=Reader(ledger, tables),
             projector=projector,
             embedder=embedder,
-            reasoner=reasoner or _reasoner(settings, ledger, clock, opened),
+            reasoner=reasoner or _reasoner(settings, model),
             applier=Applier(ledger, projector, embedder),
             reranker=_reranker(settings, ledger, clock, opened),
             notes=tuple(notes),
             opened=opened,
+            model=model,
         )
     except BaseException:
         opened.close()
@@ -204,7 +210,7 @@ def rules_reasoner() -> Reasoner:
     )
 
 
-def _model(settings: Settings, ledger: Ledger, clock: Clock, opened: ExitStack) -> "OpenModel":
+def _model(settings: Settings, ledger: Ledger, clock: Clock, opened: ExitStack) -> "LlmModel":
     from mindmem.core.llm.open import open_model
 
     model = open_model(settings, ledger, clock)
