@@ -153,6 +153,8 @@ class Synthesis:
     confidence: float = 1.0
     key: str = ""
     """What tells it from its siblings of the same property, kept as the memory's value; empty: its content does."""
+    flags: tuple[str, ...] = ()
+    """What readers should know of how it was drawn."""
 
 
 class Synthesiser(Protocol):

@@ -145,7 +145,7 @@ def _action(memory_id: str, one: Synthesis, request: SynthesisRequest, revision:
         sources=sources[:MAX_SOURCES],
         parents=one.parents,
         mentions=tuple(dict.fromkeys(name for parent in parents for name in parent.mentions))[:12],
-        flags=(SYNTHESISED,),
+        flags=(SYNTHESISED, *one.flags),
     )
     reason = f"{one.kind} over {len(parents)} memories"
     return Action("update" if revision else "add", memory, reason, one.parents)

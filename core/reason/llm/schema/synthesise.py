@@ -6,6 +6,7 @@ A conclusion that has lost one of its memories is renewed by the model or retire
 import logging
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from mindmem.core.ids import normalise_claim
@@ -13,7 +14,7 @@ from mindmem.core.language.words import has_substance
 from mindmem.core.llm.port import Model
 from mindmem.core.prompts.library import load_prompt
 from mindmem.core.reason.llm.asking import bounded_output, gathered
-from mindmem.core.reason.llm.candidates import without_roles
+from mindmem.core.reason.llm.candidates import FALLBACK_FLAG, without_roles
 from mindmem.core.reason.llm.memories import NOTHING, one_line
 from mindmem.core.reason.llm.memories import shown as shown_memories
 from mindmem.core.reason.llm.schema.replies import Synthesised, SynthesiseReply
@@ -51,7 +52,7 @@ _ABSOLUTE_CJK: Final = re.compile("总是|从不|从来|每|一直|永远|所有
 class LlmSynthesiser:
     """Draws properties of order 2 by a model. An entity with fewer than two memories asks nothing.
 
-    An entity whose reply stays unreadable is judged by ``fallback`` where there is one.
+    An entity whose reply stays unreadable is judged by ``fallback``, each conclusion marked, where there is one.
     """
 
     def __init__(self, model: Model, settings: LlmSettings, fallback: Synthesiser | None = None) -> None:
@@ -84,9 +85,10 @@ class LlmSynthesiser:
             return Judged(_Reader(request, memories, usable).read(verdict.value.value.properties))
         if verdict.transient or self._fallback is None:
             return verdict
-        log.warning("Conclusions about an entity are drawn by rules instead: %s", verdict.reason)
         [judged] = await self._fallback.synthesise([request])
-        return judged
+        if not isinstance(judged, Judged):
+            return judged
+        return Judged(tuple(replace(one, flags=(*one.flags, FALLBACK_FLAG)) for one in judged.value))
 
 
 class _Reader:

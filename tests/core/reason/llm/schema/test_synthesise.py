@@ -9,6 +9,7 @@ from support.scripted_model import ScriptedModel, Step
 
 from mindmem.core.errors import BudgetReached
 from mindmem.core.language.words import estimate_tokens
+from mindmem.core.reason.llm.candidates import FALLBACK_FLAG
 from mindmem.core.reason.llm.schema.synthesise import FREE, MOST, LlmSynthesiser
 from mindmem.core.reason.port import Failed, Judged, Verdict
 from mindmem.core.reason.rules.schema.synthesise import RulesSynthesiser
@@ -179,10 +180,13 @@ async def test_no_more_than_a_few_are_drawn_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("raw", ["", "No.", '{"properties": "x"}'])
-async def test_a_reply_that_stays_unreadable_fails_or_is_judged_by_the_rules(raw: str) -> None:
+async def test_a_reply_that_stays_unreadable_fails_or_is_judged_by_the_rules_and_marked(raw: str) -> None:
     assert isinstance(await verdict(asked(*RUNS), raw), Failed)
     [by_rules] = await RulesSynthesiser().synthesise([asked(*RUNS)])
-    assert await verdict(asked(*RUNS), raw, fallback=RulesSynthesiser()) == by_rules
+    found = await verdict(asked(*RUNS), raw, fallback=RulesSynthesiser())
+    assert isinstance(by_rules, Judged)
+    assert by_rules.value
+    assert found == Judged(tuple(replace(one, flags=(FALLBACK_FLAG,)) for one in by_rules.value))
 
 
 async def test_a_passing_failure_is_no_matter_for_the_rules_and_a_spent_budget_ends_it() -> None:
