@@ -16,7 +16,7 @@ from mindmem.core.errors import StoreBusy, StoreUnavailable
 from mindmem.core.failpoints import reach
 from mindmem.core.index.documents import context_lines, embed_text, vector_key
 from mindmem.core.index.projector import Projector
-from mindmem.core.ledger.port import Draft, Fence, HeadKind, HeadMove, Ledger
+from mindmem.core.ledger.port import Draft, Fence, HeadKind, HeadMove, Joined, Ledger
 from mindmem.core.records import Change, Memory, Operation, Plan, Scope, Status
 from mindmem.core.tables import rows
 from mindmem.core.tables.contracts import body
@@ -34,7 +34,7 @@ class Request:
     """Who asked for a change and how it is known: the words of a commit that the plan itself doesn't hold.
 
     ``key`` and ``digest`` make it idempotent, ``result`` is stored with the key, ``done`` takes a pending add out of
-    the queue, ``undoes`` names the change that is taken back.
+    the queue, ``joined`` are further adds of the same change, ``undoes`` names the change that is taken back.
     """
 
     actor: str = ""
@@ -46,6 +46,7 @@ class Request:
     done: str = ""
     undoes: str = ""
     fence: Fence | None = None
+    joined: Sequence[Joined] = ()
 
 
 def counts_of(plan: Plan) -> dict[str, int]:
@@ -104,7 +105,7 @@ class Applier:
         if vectors is not None:
             batches["vectors"] = vectors
         if request.add_id:
-            batches["adds"] = _add_row(plan, request)
+            batches["adds"] = _add_rows(plan, request)
         return Draft(
             change_id=ids.change_id(),
             kind=plan.kind,
@@ -122,6 +123,7 @@ class Applier:
             result=request.result,
             fence=request.fence,
             done=request.done,
+            joined=request.joined,
         )
 
     def _vectors(self, plan: Plan, known: Mapping[str, Embedding]) -> pa.Table | None:
@@ -146,7 +148,7 @@ def _moves(plan: Plan) -> list[HeadMove]:
     memories = [action.memory for action in plan.actions]
     return [
         *(_move("memory", one.memory_id, one.scope, one.revision, one.status, one.content_hash) for one in memories),
-        *(_move("entity", one.entity_id, one.scope, one.revision) for one in plan.entities),
+        *(_move("entity", one.entity_id, one.scope, one.revision, one.status) for one in plan.entities),
         *(_move("message", one.message_id, one.scope, 1) for one in plan.messages),
     ]
 
@@ -166,7 +168,7 @@ def _move(
     )
 
 
-def _add_row(plan: Plan, request: Request) -> pa.Table:
+def _add_rows(plan: Plan, request: Request) -> pa.Table:
     scope = plan.scope
     row = {
         "add_id": request.add_id,
@@ -179,7 +181,8 @@ def _add_row(plan: Plan, request: Request) -> pa.Table:
         "request_digest": request.digest,
         "receipt": request.result or json.dumps(counts_of(plan)),
     }
-    return pa.Table.from_pylist([row], schema=body("adds"))
+    further = ({"add_id": one.done, "idempotency_key": one.key, "request_digest": one.digest} for one in request.joined)
+    return pa.Table.from_pylist([row, *({**row, **one} for one in further)], schema=body("adds"))
 
 
 def next_revision(memory: Memory, **changes: Any) -> Memory:  # the fields of Memory; replace() refuses other names

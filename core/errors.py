@@ -14,6 +14,7 @@ __all__ = [
     "MissingExtra",
     "ModelUnavailable",
     "NotFound",
+    "OutdatedIndex",
     "ScopeChanged",
     "StaleGeneration",
     "StoreBusy",
@@ -96,6 +97,12 @@ class StoreUnavailable(MindMemError):
     """The store can't be opened or written: missing, read-only, disk full, wrong version."""
 
     code = "store_unavailable"
+
+
+class OutdatedIndex(StoreUnavailable):
+    """The index was written by an older version and lacks what this one needs: it is built anew from the tables."""
+
+    code = "outdated_index"
 
 
 class StoreBusy(MindMemError):

@@ -9,6 +9,7 @@ from typing import Final
 __all__ = ["FAILPOINTS", "arm", "reach"]
 
 FAILPOINTS: Final = (
+    "ingest.claimed",
     "ingest.extracted",
     "ingest.decided",
     "ingest.committed",
@@ -30,6 +31,7 @@ FAILPOINTS: Final = (
     "project.applied",
     "project.durable",
     "rebuild.begun",
+    "rebuild.entities",
     "rebuild.filled",
     "rebuild.caught_up",
     "rebuild.swapped",

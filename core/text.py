@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 import Stemmer
 
 __all__ = [
-    "GENERAL", "STOP_WEIGHT", "Term", "analyse", "is_latin", "normalise_name", "query_terms", "stop_words", "terms",
-    "topic_terms", "words",
+    "GENERAL", "STOP_WEIGHT", "STOP_WORDS", "Term", "analyse", "is_gram", "is_latin", "located", "normalise_name",
+    "query_terms", "stop_words", "terms", "topic_terms", "words",
 ]  # fmt: skip
 
 SECONDARY: Final = 0.25
@@ -119,6 +119,22 @@ def words(text: str) -> list[str]:
         return _ascii_pattern().findall(text.lower())
     folded = unicodedata.normalize("NFKC", text).casefold().translate(_APOSTROPHES)
     return [word for word in _pattern().findall(folded) if _is_term(word)]
+
+
+def located(text: str) -> list[tuple[str, int]]:
+    """Return what :func:`words` would cut into words, as it is written, each with where it begins.
+
+    >>> located("Ann's cat")
+    [("Ann's", 0), ('cat', 4)]
+    """
+    if text.isascii():
+        return [(text[one.start() : one.end()], one.start()) for one in _ascii_pattern().finditer(text.lower())]
+    return [(one.group(), one.start()) for one in _pattern().finditer(text.translate(_APOSTROPHES))]
+
+
+def is_gram(character: str) -> bool:
+    """Return whether a character is of a script whose words no spaces part (Chinese, Japanese, Korean, Thai, …)."""
+    return _gram_pattern().match(character) is not None
 
 
 def normalise_name(name: str) -> str:

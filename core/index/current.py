@@ -6,12 +6,24 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Literal, Protocol, TypeVar
 
 from mindmem.core.embed.port import EmbedderIdentity
-from mindmem.core.errors import CorruptStore, StaleGeneration, StoreUnavailable
+from mindmem.core.errors import CorruptStore, OutdatedIndex, StaleGeneration, StoreUnavailable
 from mindmem.core.ids import random_id
 from mindmem.core.index.filters import Filter
-from mindmem.core.index.port import Alignment, Document, People, Query, Scan, Scored, SearchIndex
+from mindmem.core.index.port import (
+    Alignment,
+    Document,
+    EntityDocument,
+    EntityScan,
+    Linked,
+    People,
+    Query,
+    Scan,
+    Scored,
+    ScoredEntity,
+    SearchIndex,
+)
 from mindmem.core.ledger.port import Ledger
-from mindmem.core.records import Memory, Partition
+from mindmem.core.records import Entity, Memory, Partition
 
 __all__ = ["CurrentIndex", "Generations", "generation_key"]
 
@@ -136,10 +148,12 @@ class CurrentIndex:
         with self.use() as index:
             self.reopen(index)
 
-    def apply(self, documents: Sequence[Document], *, watermark: int) -> None:
-        """Write documents and watermark; only the projector does, which knows the generation's own watermark."""
+    def apply(
+        self, documents: Sequence[Document], *, entities: Sequence[EntityDocument] = (), watermark: int
+    ) -> None:
+        """Write rows and watermark; only the projector does, which knows the generation's own watermark."""
         with self.use() as index:
-            index.apply(documents, watermark=watermark)
+            index.apply(documents, entities=entities, watermark=watermark)
 
     def watermark(self) -> int:
         """Return the seq up to which the index holds every change."""
@@ -180,6 +194,26 @@ class CurrentIndex:
         """Return the persons that this user's memories name."""
         return self._run(lambda index: index.people(partition))
 
+    def entities(self, entity_ids: Sequence[str]) -> dict[str, Entity]:
+        """Return the entities that exist, by id."""
+        return self._run(lambda index: index.entities(entity_ids))
+
+    def named(self, partition: Partition, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return who bears each name, by the name's key."""
+        return self._run(lambda index: index.named(partition, names))
+
+    def linked(self, partition: Partition, text: str, *, limit: int = 20) -> list[Linked]:
+        """Return the known names that stand in a text."""
+        return self._run(lambda index: index.linked(partition, text, limit=limit))
+
+    def similar_entities(self, query: Query) -> list[ScoredEntity]:
+        """Return the entities that a text may be about."""
+        return self._run(lambda index: index.similar_entities(query))
+
+    def scan_entities(self, partition: Partition, *, cursor: str | None = None, limit: int = 100) -> EntityScan:
+        """Return one page of entities."""
+        return self._run(lambda index: index.scan_entities(partition, cursor=cursor, limit=limit))
+
     def close(self) -> None:
         """Release files and connections."""
         self._index.close()
@@ -202,6 +236,8 @@ class CurrentIndex:
             if name:
                 try:
                     return self._generations.open(name)
+                except OutdatedIndex:
+                    pass
                 except (CorruptStore, StoreUnavailable) as error:
                     if self._generations.exists(name):
                         if not self._replace_damaged:
@@ -216,8 +252,8 @@ class CurrentIndex:
         return self._ledger.get_meta(generation_key(self._generations)) or ""
 
     def _made(self, lost: str) -> SearchIndex | None:
-        """Make an empty generation where there is none, or its file was lost or damaged; the log fills it, or asks for
-        a rebuild. None if somebody else was first."""
+        """Make an empty generation where there is none, or its file was lost, damaged or of an older format; the log
+        fills it, or asks for a rebuild. None if somebody else was first."""
         name = random_id("gen")
         index = self._generations.create(name, self._generations.embedder)
         if self._ledger.set_meta(generation_key(self._generations), name, expected=lost):

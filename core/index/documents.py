@@ -8,10 +8,14 @@ from functools import lru_cache
 
 from mindmem.core.embed.port import Embedding
 from mindmem.core.ids import digest
-from mindmem.core.index.port import Document
-from mindmem.core.records import Memory
+from mindmem.core.index.names import name_key
+from mindmem.core.index.port import Document, EntityDocument
+from mindmem.core.records import Entity, Memory
 
-__all__ = ["context_lines", "document", "embed_text", "fields_of", "vector_key"]
+__all__ = [
+    "context_lines", "document", "embed_text", "entity_document", "entity_text", "entity_vector_key", "fields_of",
+    "vector_key",
+]  # fmt: skip
 
 
 def document(memory: Memory, created_at: datetime, embedding: Embedding | None = None) -> Document:
@@ -57,6 +61,32 @@ def context_lines(memory: Memory) -> list[str]:
 def vector_key(memory: Memory) -> str:
     """Return the digest of the embedded text and its context: equal keys have equal vectors under one embedder."""
     return _key(embed_text(memory), memory.context)
+
+
+def entity_document(entity: Entity, embedding: Embedding | None = None) -> EntityDocument:
+    """Return what the index keeps of an entity: it is found by each of its names, its description, and its keys."""
+    names = dict.fromkeys(name.strip() for name in (entity.name, *entity.aliases))
+    keys = tuple(dict.fromkeys(key for key in map(name_key, names) if key))
+    texts = dict.fromkeys((*names, entity.description, *entity.search_fields))
+    return EntityDocument(entity, keys, tuple(text for text in texts if text), embedding)
+
+
+def entity_text(entity: Entity) -> str:
+    """Return the text of an entity that is embedded: its names and what it is. Empty where no more than a name is
+    known, which words find as well.
+
+    >>> from mindmem.core.records import Scope
+    >>> entity_text(Entity("e", 1, Scope(), "place", "Oslo", description="Where Ann lives"))
+    'Oslo: Where Ann lives'
+    """
+    told = "; ".join(text for text in (entity.description, *entity.search_fields) if text)
+    return f"{', '.join((entity.name, *entity.aliases))}: {told}" if told else ""
+
+
+def entity_vector_key(entity: Entity) -> str:
+    """Return the digest of the embedded text, empty where none is embedded."""
+    text = entity_text(entity)
+    return _key(text, "") if text else ""
 
 
 @lru_cache(maxsize=4096)

@@ -71,7 +71,7 @@ Filter = Test | Negation | All
 
 KEYWORD_FIELDS: Final = (
     "memory_id", "user_id", "app_id", "session_id", "agent_id", "mem_type", "status", "property_name", "entity_id",
-    "entity_type",
+    "entity_type", "mentions",
 )  # fmt: skip
 TIME_FIELDS: Final = ("validate_from", "validate_to", "created_at", "updated_at")
 TEXT_FIELDS: Final = ("content",)
@@ -270,6 +270,8 @@ def _value(field: str, memory: Memory, created_at: datetime) -> object:
             return memory.valid_from
         case "validate_to":
             return memory.valid_to
+        case "mentions":
+            return list(memory.mentions)
         case "created_at":
             return created_at
         case "updated_at":

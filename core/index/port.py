@@ -10,9 +10,12 @@ import numpy.typing as npt
 
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
 from mindmem.core.index.filters import Filter
-from mindmem.core.records import Memory, Partition
+from mindmem.core.records import Entity, Memory, Partition
 
-__all__ = ["FIELD_WEIGHTS", "Alignment", "Document", "People", "Query", "Scan", "Scored", "SearchIndex"]
+__all__ = [
+    "FIELD_WEIGHTS", "Alignment", "Document", "EntityDocument", "EntityScan", "Linked", "People", "Query", "Scan",
+    "Scored", "ScoredEntity", "SearchIndex",
+]  # fmt: skip
 
 FIELD_WEIGHTS: Mapping[str, float] = {"content": 1.0, "subject": 1.0, "keys": 1.0, "context": 0.3}
 """Searchable text fields and their lexical weight: the memory's words; who and what it is about (speaker, entity,
@@ -26,6 +29,17 @@ class Document:
     memory: Memory
     fields: Mapping[str, str]
     created_at: datetime
+    embedding: Embedding | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EntityDocument:
+    """One entity as the index keeps it: the record, the keys of its name and aliases (``names.name_key``, the name's
+    first), the texts that it is found by (each is scored by itself), the vector of what it is."""
+
+    entity: Entity
+    keys: tuple[str, ...]
+    fields: tuple[str, ...]
     embedding: Embedding | None = None
 
 
@@ -64,6 +78,25 @@ class Scored:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class ScoredEntity:
+    """An entity_id with its score in 0..1, and the score's parts (lexical, dense)."""
+
+    entity_id: str
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A known name in a text: the characters ``start`` to ``end`` (half-open), and the entities that bear it, by id;
+    several bear one name where homonyms are told apart."""
+
+    start: int
+    end: int
+    entity_ids: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Alignment:
     """How well each of some memories matches each part of a query, so that memories can be judged together.
@@ -82,6 +115,14 @@ class Scan:
     """A page of memories; ``cursor`` continues after the last one, None at the end."""
 
     memories: tuple[Memory, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EntityScan:
+    """A page of entities; ``cursor`` continues after the last one, None at the end."""
+
+    entities: tuple[Entity, ...]
     cursor: str | None
 
 
@@ -106,10 +147,10 @@ class SearchIndex(Protocol):
         """Return whose vectors it holds, None for a lexical index."""
         ...
 
-    def apply(self, documents: Sequence[Document], *, watermark: int) -> None:
-        """Write the documents and move the watermark, in one transaction. The newest revision wins; a memory that is
-        there keeps its ``created_at``, and one without an embedding the embedding that is there for the same text. An
-        older watermark than the index's is ignored whole."""
+    def apply(self, documents: Sequence[Document], *, entities: Sequence[EntityDocument] = (), watermark: int) -> None:
+        """Write documents and entities and move the watermark, in one transaction. The newest revision wins; a memory
+        that is there keeps its ``created_at``, and one without an embedding the embedding that is there for the same
+        text, an entity likewise. An older watermark than the index's is ignored whole."""
         ...
 
     def watermark(self) -> int:
@@ -152,6 +193,34 @@ class SearchIndex(Protocol):
     def people(self, partition: Partition) -> People:
         """Return the persons that this user's memories name, archived ones included; nobody for a partition without
         user_id."""
+        ...
+
+    def entities(self, entity_ids: Sequence[str]) -> dict[str, Entity]:
+        """Return the entities that exist, by id, at their newest projected revision: archived and merged ones, too."""
+        ...
+
+    def named(self, partition: Partition, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return who bears each of these names, as name or alias, by the name's key (``names.name_key``), ids in order.
+
+        A merged entity's names lead to the one that it became; archived entities bear none. Names that nobody bears are
+        left out."""
+        ...
+
+    def linked(self, partition: Partition, text: str, *, limit: int = 20) -> list[Linked]:
+        """Return the known names that stand in a text as whole words, or as runs of characters where no spaces part
+        words: the longest first, none within another. Whom they denote is as ``named`` says.
+
+        A word that is also an everyday word counts where its capital tells, where the entity is itself written small,
+        or where many memories are about it."""
+        ...
+
+    def similar_entities(self, query: Query) -> list[ScoredEntity]:
+        """Return up to ``k`` entities that a text (and vector) may be about, best first; the best field of an entity
+        scores it. Merged and archived ones are left out; the query's filter doesn't count."""
+        ...
+
+    def scan_entities(self, partition: Partition, *, cursor: str | None = None, limit: int = 100) -> EntityScan:
+        """Return one page of entities that stand for themselves and are active, by id; without user_id: all users'."""
         ...
 
     def close(self) -> None:

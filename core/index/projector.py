@@ -11,15 +11,15 @@ from mindmem.core import failpoints
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
 from mindmem.core.errors import CorruptStore, StaleGeneration
 from mindmem.core.index.current import CurrentIndex, Generations, generation_key
-from mindmem.core.index.documents import document, vector_key
+from mindmem.core.index.documents import document, entity_document, entity_vector_key, vector_key
 from mindmem.core.index.embedded.generations import EmbeddedGenerations
 from mindmem.core.index.embedded.index import CACHE_BYTES
-from mindmem.core.index.port import Document, SearchIndex
+from mindmem.core.index.port import Document, EntityDocument, SearchIndex
 from mindmem.core.ledger.port import Entry, Ledger
-from mindmem.core.records import Memory
-from mindmem.core.tables.rows import memory_of
+from mindmem.core.records import Entity, Memory
+from mindmem.core.tables.rows import entity_of, memory_of
 
-__all__ = ["WATERMARK", "Projector", "documents_of", "project"]
+__all__ = ["WATERMARK", "Projector", "documents_of", "entities_of", "project"]
 
 WATERMARK: Final = "index"
 """What the name of an index's watermark in the ledger begins with; the site follows where machines have their own."""
@@ -119,10 +119,12 @@ def project(ledger: Ledger, index: SearchIndex, upto: int | None = None) -> int:
         StaleGeneration: the log was pruned beyond the watermark, or the generation was replaced.
     """
     reached = index.watermark()
-    for entries in _batches(ledger.read_log(reached, upto, tables=("memories", "vectors"))):
+    for entries in _batches(ledger.read_log(reached, upto, tables=("memories", "vectors", "entities"))):
         failpoints.reach("project.read")
         reached = entries[-1].change.seq
-        index.apply(documents_of(entries, index.embedder), watermark=reached)
+        index.apply(
+            documents_of(entries, index.embedder), entities=entities_of(entries, index.embedder), watermark=reached
+        )
     return reached
 
 
@@ -131,12 +133,10 @@ def documents_of(entries: Sequence[Entry], embedder: EmbedderIdentity | None) ->
 
     ``created_at`` is right for memories whose first revision is among the entries; an index keeps the one it has.
     """
-    vectors: dict[str, Embedding] = {}
+    vectors = _all_vectors(entries, embedder)
     newest: dict[str, Memory] = {}
     oldest: dict[str, Memory] = {}
     for entry in entries:
-        if embedder is not None and "vectors" in entry.batches:
-            vectors.update(_vectors(entry.batches["vectors"], str(embedder)))
         for row in entry.batches["memories"].to_pylist() if "memories" in entry.batches else ():
             memory = memory_of(row)
             oldest.setdefault(memory.memory_id, memory)
@@ -148,6 +148,25 @@ def documents_of(entries: Sequence[Entry], embedder: EmbedderIdentity | None) ->
             raise ValueError(f"The log's row of {memory_id!r} has no recorded_at.")
         documents.append(document(memory, created_at, vectors.get(vector_key(memory))))
     return documents
+
+
+def entities_of(entries: Sequence[Entry], embedder: EmbedderIdentity | None) -> list[EntityDocument]:
+    """Return the newest state of each entity that these entries hold, with its vector where they bring one."""
+    newest: dict[str, Entity] = {}
+    for entry in entries:
+        for row in entry.batches["entities"].to_pylist() if "entities" in entry.batches else ():
+            newest[row["entity_id"]] = entity_of(row)
+    keys = {entity_id: entity_vector_key(entity) for entity_id, entity in newest.items()}
+    vectors = _all_vectors(entries, embedder) if any(keys.values()) else {}
+    return [entity_document(entity, vectors.get(keys[entity_id])) for entity_id, entity in newest.items()]
+
+
+def _all_vectors(entries: Sequence[Entry], embedder: EmbedderIdentity | None) -> dict[str, Embedding]:
+    vectors: dict[str, Embedding] = {}
+    for entry in entries:
+        if embedder is not None and "vectors" in entry.batches:
+            vectors.update(_vectors(entry.batches["vectors"], str(embedder)))
+    return vectors
 
 
 def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:

@@ -9,17 +9,19 @@ from mindmem.core.embed.port import EmbedderIdentity, Embedding
 from mindmem.core.errors import Conflict, InvalidInput
 from mindmem.core.ids import random_id
 from mindmem.core.index.current import generation_key
-from mindmem.core.index.documents import document
+from mindmem.core.index.documents import document, entity_document
 from mindmem.core.index.port import SearchIndex
 from mindmem.core.index.projector import Projector, project
-from mindmem.core.records import Memory
+from mindmem.core.records import Entity, Memory
 
-__all__ = ["Built", "rebuild"]
+__all__ = ["Built", "BuiltEntity", "rebuild"]
 
 _ATTEMPTS: Final = 5
 
 Built = tuple[Memory, datetime, Embedding | None]
 """A memory at its newest revision, when its first one was recorded, and its embedding."""
+BuiltEntity = tuple[Entity, Embedding | None]
+"""An entity at its newest revision and its embedding."""
 
 
 def rebuild(
@@ -27,10 +29,11 @@ def rebuild(
     documents: Iterable[Sequence[Built]],
     upto_seq: int,
     *,
+    entities: Iterable[Sequence[BuiltEntity]] = (),
     embedder: EmbedderIdentity | None = None,
 ) -> str:
-    """Build a new generation from all memories as of ``upto_seq`` or later, put it in the place of the one in use,
-    and return its name.
+    """Build a new generation from all memories and entities as of ``upto_seq`` or later, put it in the place of the
+    one in use, and return its name.
 
     ``embedder`` is whose embeddings the documents bring; None keeps that of the generation in use. The projector may
     have been opened without one, so that an index that no longer fits its embedder can be rebuilt.
@@ -58,6 +61,9 @@ def rebuild(
         failpoints.reach("rebuild.begun")
         for batch in documents:
             index.apply([document(*built) for built in batch], watermark=0)
+        for known in entities:
+            index.apply([], entities=[entity_document(*built) for built in known], watermark=0)
+        failpoints.reach("rebuild.entities")
         index.apply([], watermark=upto_seq)
         failpoints.reach("rebuild.filled")
         project(ledger, index)

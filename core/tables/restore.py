@@ -76,7 +76,7 @@ def _heads(tables: Tables) -> Iterator[Head]:
                 partition=Partition(row["project_id"], row["user_id"]),
                 scope_key=Scope(row["project_id"], row["user_id"], row["app_id"], row["agent_id"]).key,
                 revision=row.get("revision", 1),
-                status=row.get("status", "active"),
+                status=row.get("status") or "active",
                 content_hash=row.get("content_hash", ""),
                 change_id=row["change_id"],
             )

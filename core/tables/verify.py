@@ -44,8 +44,8 @@ def verify(ledger: Ledger, tables: Tables, index: SearchIndex | None = None) -> 
     """Return every disagreement of ledger, tables with tail, and index; an empty list says that they agree.
 
     Checks that each seq stands once in the tables, that revisions run from 1 without a gap, that every source exists,
-    that heads and counts match the latest revisions, and that the index holds each memory at its latest revision (of
-    what it has read). Holds ids in memory, never content.
+    that heads and counts match the latest revisions, and that the index holds each memory and entity at its latest
+    revision (of what it has read). Holds ids in memory, never content.
     """
     try:
         refuse_older_ledger(ledger, tables)
@@ -181,6 +181,7 @@ def _index(index: SearchIndex, view: View) -> Iterator[Finding]:
                 memory.revision, memory.status, memory.content_hash, memory.scope.project_id, memory.scope.user_id
             ):  # fmt: skip
                 yield Finding("index", row["memory_id"], f"holds revision {memory.revision} ({memory.status})")
+    yield from _index_entities(index, view, watermark)
     if watermark == view.last_seq:
         counts = frame.group_by("project_id", "user_id").len().sort("project_id", "user_id")
         for project, user, count in counts.iter_rows():
@@ -188,6 +189,23 @@ def _index(index: SearchIndex, view: View) -> Iterator[Finding]:
             held = index.count(partition, None)
             if held != count:
                 yield Finding("index", _name(partition), f"counts {held} memories, the tables hold {count}")
+
+
+def _index_entities(index: SearchIndex, view: View, watermark: int) -> Iterator[Finding]:
+    columns = ["entity_id", "revision", "seq", "project_id", "user_id"]
+    rows = view.rows("entities").select(columns)
+    newer = set(rows.filter(pl.col("seq") > watermark).select("entity_id").collect()["entity_id"])
+    frame = latest(rows.filter(pl.col("seq") <= watermark), ["entity_id"]).sort("entity_id").collect()
+    for page in frame.iter_slices(_PAGE):
+        found = index.entities(page["entity_id"].to_list())
+        for entity_id, revision, _, project, user in page.iter_rows():
+            entity = found.get(entity_id)
+            if entity is None:
+                yield Finding("index", entity_id, "is missing")
+            elif entity_id not in newer and (revision, Partition(project, user)) != (
+                entity.revision, entity.scope.partition
+            ):  # fmt: skip
+                yield Finding("index", entity_id, f"holds revision {entity.revision}, the tables {revision}")
 
 
 def _state(row: dict[str, object]) -> Sequence[object]:

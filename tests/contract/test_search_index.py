@@ -294,10 +294,10 @@ def test_filters_apply_before_the_top_k(index: SearchIndex) -> None:
 def _varied() -> list[Document]:
     later = BEGAN + timedelta(days=30)
     return [
-        make("Plain", name="plain"),
+        make("Plain", name="plain", mentions=("ent_2",)),
         make("Told in the App", name="app", scope=Scope("default", "ann", "app", "bot", "s1"), minute=1),
         make("A profile", name="profile", mem_type="profile", property_name="city", entity_id="ent_1",
-             entity_type="person", minute=2, valid_from=BEGAN, valid_to=later),
+             entity_type="person", minute=2, mentions=("ent_2", "ent_3"), valid_from=BEGAN, valid_to=later),
         make("Tagged", name="tagged", minute=3, status="archived", valid_to=BEGAN,
              metadata={"tag": "x", "n": 3, "ok": True, "list": ["a", "b"], "none": None, "text": "3", "empty": ""}),
         make("Flagged", name="flagged", minute=4, metadata={"tag": "y", "n": 1.0, "ok": False, "text": "TRUE"}),
@@ -313,6 +313,9 @@ def _varied() -> list[Document]:
         {"session_id": {"in": ["s1", "s2"]}}, {"session_id": {"nin": ["s1"]}},
         {"mem_type": "profile"}, {"mem_type": {"nin": ["fact"]}}, {"status": "archived"}, {"status": {"ne": "active"}},
         {"property_name": "city"}, {"property_name": "*"}, {"entity_id": "ent_1"}, {"entity_type": {"eq": "person"}},
+        {"mentions": "ent_2"}, {"mentions": {"in": ["ent_2", "ent_3"]}}, {"mentions": {"ne": "ent_2"}},
+        {"mentions": {"nin": ["ent_3"]}}, {"mentions": "*"}, {"mentions": "ent_1"},
+        {"mentions": "ent_2", "mem_type": "profile"}, {"entity_id": "ent_1", "mentions": "ent_2"},
         {"metadata.tag": "x"}, {"metadata.tag": "*"}, {"metadata.tag": {"ne": "x"}},
         {"metadata.tag": {"in": ["x", "y"]}},
         {"metadata.n": 3}, {"metadata.n": 1}, {"metadata.n": "3"}, {"metadata.ok": True}, {"metadata.ok": False},

@@ -9,14 +9,16 @@ import numpy.typing as npt
 
 from mindmem.core import ids
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
-from mindmem.core.index.documents import document, embed_text, vector_key
-from mindmem.core.index.port import Document, Query
+from mindmem.core.index.documents import document, embed_text, entity_document, entity_text, vector_key
+from mindmem.core.index.port import Document, EntityDocument, Query
 from mindmem.core.ledger.port import Draft, HeadMove, Ledger
-from mindmem.core.records import Change, Memory, Partition, Scope
-from mindmem.core.tables.rows import memories_table, vectors_table
+from mindmem.core.records import Change, Entity, Memory, Partition, Scope
+from mindmem.core.tables.rows import entities_table, memories_table, vectors_table
 from mindmem.core.text import words
 
-__all__ = ["ANN", "BEGAN", "IDENTITY", "ask", "commit", "embed", "make", "memory"]
+__all__ = [
+    "ANN", "BEGAN", "IDENTITY", "ask", "commit", "commit_entities", "embed", "entity", "make", "make_entity", "memory",
+]  # fmt: skip
 
 IDENTITY = EmbedderIdentity("directions", "1", 128, 64)
 ANN = Scope(user_id="ann")
@@ -60,6 +62,37 @@ def make(content: str, *, embedded: bool = True, **fields: Any) -> Document:
     made = memory(content, **fields)
     assert made.recorded_at is not None
     return document(made, made.recorded_at, embed(embed_text(made)) if embedded else None)
+
+
+def entity(name: str, *aliases: str, scope: Scope = ANN, revision: int = 1, **fields: Any) -> Entity:
+    """Return an entity; its id is ``ent_`` and its name unless ``entity_id`` is among the fields."""
+    given: dict[str, Any] = {"entity_id": f"ent_{name}", "entity_type": "thing", **fields}
+    return Entity(revision=revision, scope=scope, name=name, aliases=aliases, **given)
+
+
+def make_entity(name: str, *aliases: str, embedded: bool = True, **fields: Any) -> EntityDocument:
+    """Return an entity as the projector makes it; only one that more than a name is known of has a vector."""
+    made = entity(name, *aliases, **fields)
+    text = entity_text(made)
+    return entity_document(made, embed(text) if embedded and text else None)
+
+
+def commit_entities(ledger: Ledger, *entities: Entity) -> Change:
+    """Commit these revisions of entities as one change."""
+    heads = [
+        HeadMove(
+            "entity", one.entity_id, one.scope.partition, one.scope.key, one.revision - 1, one.revision, one.status
+        )
+        for one in entities
+    ]  # fmt: skip
+    batches = {"entities": entities_table(entities)}
+    scope = entities[0].scope
+    return ledger.commit(
+        Draft(
+            change_id=ids.change_id(), kind="add", scope=scope, actor="test", batches=batches, heads=heads,
+            base={scope.partition: None},
+        )
+    )  # fmt: skip
 
 
 def commit(ledger: Ledger, *memories: Memory, embedded: bool = True) -> Change:

@@ -13,6 +13,7 @@ from mindmem.core.errors import InvalidInput, bounded
 from mindmem.core.index.embedded.codec import micros
 from mindmem.core.index.embedded.growing import Growing
 from mindmem.core.index.embedded.holders import Holders
+from mindmem.core.index.embedded.mentions import Mentions
 from mindmem.core.index.embedded.recency import Recency, newest
 from mindmem.core.index.filters import METADATA, All, Filter, Negation, Test, value_equals
 from mindmem.core.index.port import People
@@ -53,6 +54,7 @@ class Columns:
         self._tables: dict[str, dict[str, int]] = {name: {} for name in CODED}
         self._times = {name: Growing(np.empty(0, dtype=np.int64)) for name in TIMES.values()}
         self._recency = Recency()
+        self._mentions = Mentions()
         self._holders: dict[str, Holders] = {}
         self._masks: OrderedDict[Filter, Growing[np.bool_]] = OrderedDict()
         self._metadata: list[str | None] = []
@@ -70,12 +72,14 @@ class Columns:
         arrays += sum(times.nbytes for times in self._times.values())
         arrays += sum(mask.nbytes for mask in self._masks.values())
         arrays += sum(holders.nbytes for holders in self._holders.values())
+        arrays += self._mentions.nbytes
         return arrays + self._bytes_of_text + 200 * len(self.memory_ids)
 
     def put(self, places: npt.NDArray[np.int64], rows: Mapping[str, Sequence[Any]]) -> None:
         """Set the rows of the documents at ``places`` (ascending; those beyond the end are new and contiguous).
 
-        ``rows`` holds ``memory_id``, ``metadata``, ``coded`` (a JSON array in the order of ``CODED``) and the times."""
+        ``rows`` holds ``memory_id``, ``metadata``, ``mentions`` (a JSON array or None), ``coded`` (a JSON array in the
+        order of ``CODED``) and the times."""
         known = int(np.searchsorted(places, len(self)))
         self._put_codes(places, known, rows["coded"])
         for name, times in self._times.items():
@@ -88,6 +92,7 @@ class Columns:
         self._place.update(zip(rows["memory_id"][known:], places[known:].tolist(), strict=True))
         self.memory_ids.extend(rows["memory_id"][known:])
         self._bytes_of_text += sum(len(text) for text in rows["metadata"] if text)
+        self._mentions.put(places, rows["mentions"])
         self._recency.put(places, self.times("recorded_at"))
         for filter_, kept in self._masks.items():
             passing = self._mask(filter_, places)
@@ -142,6 +147,11 @@ class Columns:
 
         return self._recency.newest(times, limit, after, passing)
 
+    def about(self, entity_id: str) -> int:
+        """Return how many documents are about an entity, or were."""
+        code = self._tables["entity_id"].get(entity_id)
+        return 0 if code is None else self._holders_of("entity_id").most(code)
+
     def people(self) -> People:
         """Return who speaks and which other persons memories are about; kept until the next row."""
         if self._people is None:
@@ -194,13 +204,22 @@ class Columns:
                 code = self._tables[test.field].get(test.operand) if isinstance(test.operand, str) else None
                 if code is None:
                     return np.empty(0, dtype=np.int32)
-                if test.field not in self._holders:
-                    self._holders[test.field] = Holders(self._codes[test.field].view)
-                found.append((self._holders[test.field].most(code), test.field, code))
+                found.append((self._holders_of(test.field).most(code), test.field, code))
+        mentioned = (
+            self._mentions.places(test.operand)
+            for test in _needed(filter_)
+            if test.field == "mentions" and test.operator == "eq"
+        )
+        fewest = min(mentioned, key=len, default=None)
         if not found:
-            return None
-        _, field, code = min(found)
-        return self._holders[field].of(code)
+            return fewest
+        count, field, code = min(found)
+        return fewest if fewest is not None and len(fewest) < count else self._holders[field].of(code)
+
+    def _holders_of(self, field: str) -> Holders:
+        if field not in self._holders:
+            self._holders[field] = Holders(self._codes[field].view)
+        return self._holders[field]
 
     def _mask(self, filter_: Filter, rows: Rows = _ALL) -> Bools:
         match filter_:
@@ -237,6 +256,8 @@ class Columns:
             return np.full(self._count(rows), held)
         if field == "memory_id":
             return self._test_id(operator, operand)[rows]
+        if field == "mentions":
+            return self._among(self._mentions.any() if operator == "present" else self._mentions.places(operand), rows)
         if field.startswith(METADATA):
             values = self._values(field[len(METADATA) :])
             if operator == "present":
@@ -248,6 +269,13 @@ class Columns:
         if operator == "present":
             return ~self._equal(field, "", rows)
         return self._equal(field, operand if operand else None, rows)
+
+    def _among(self, places: npt.NDArray[np.int32], rows: Rows) -> Bools:
+        if not isinstance(rows, slice):
+            return np.isin(rows, places)
+        found = np.zeros(len(self), dtype=np.bool_)
+        found[places] = True
+        return found
 
     def _count(self, rows: Rows) -> int:
         return len(self) if isinstance(rows, slice) else len(rows)

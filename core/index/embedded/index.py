@@ -12,16 +12,28 @@ from typing import Final, Literal, TypeVar
 
 import numpy as np
 
-from mindmem.core.embed.port import EmbedderIdentity
+from mindmem.core.embed.port import EmbedderIdentity, Embedding
 from mindmem.core.errors import EmbedderMismatch, InvalidInput, StaleGeneration, bounded
 from mindmem.core.index.embedded.codec import decode
 from mindmem.core.index.embedded.columns import NEVER
+from mindmem.core.index.embedded.entity_rows import decode_entity
 from mindmem.core.index.embedded.partition import Arrays, Piece
 from mindmem.core.index.embedded.ranking import Way, align, prepare, rank
 from mindmem.core.index.embedded.store import Store
 from mindmem.core.index.filters import Filter
-from mindmem.core.index.port import Alignment, Document, People, Query, Scan, Scored
-from mindmem.core.records import Memory, Partition
+from mindmem.core.index.port import (
+    Alignment,
+    Document,
+    EntityDocument,
+    EntityScan,
+    Linked,
+    People,
+    Query,
+    Scan,
+    Scored,
+    ScoredEntity,
+)
+from mindmem.core.records import Entity, Memory, Partition
 
 __all__ = ["CACHE_BYTES", "EmbeddedIndex"]
 
@@ -30,6 +42,9 @@ _AT_ONCE: Final = 500
 Result = TypeVar("Result")
 
 _COLUMNS: Final[tuple[Piece, ...]] = ("columns",)
+_ENTITIES: Final[tuple[Piece, ...]] = ("entities",)
+_OFTEN: Final = 3
+"""Memories about an entity from which on its name is taken for one where it may be another word."""
 
 
 class EmbeddedIndex:
@@ -103,8 +118,10 @@ class EmbeddedIndex:
             )
         self._embedder = embedder
 
-    def apply(self, documents: Sequence[Document], *, watermark: int) -> None:
-        """Write the documents (newest revision wins) and move the watermark, in one transaction.
+    def apply(
+        self, documents: Sequence[Document], *, entities: Sequence[EntityDocument] = (), watermark: int
+    ) -> None:
+        """Write documents and entities (newest revision wins) and move the watermark, in one transaction.
 
         Raises:
             InvalidInput: a vector hasn't the embedder's dimension; nothing was written.
@@ -112,7 +129,9 @@ class EmbeddedIndex:
         """
         for document in documents:
             self._check_vectors(document)
-        self._store.apply(documents, watermark, self._check)
+        for entity in entities:
+            self._check_vector(entity.entity.entity_id, entity.embedding)
+        self._store.apply(documents, entities, watermark, self._check)
 
     def watermark(self) -> int:
         """Return the seq up to which the index holds every change."""
@@ -200,6 +219,60 @@ class EmbeddedIndex:
         found = self._over(partition, ("columns", "postings"), lambda arrays: arrays.columns.people())
         return found[0] if found else People()
 
+    def entities(self, entity_ids: Sequence[str]) -> dict[str, Entity]:
+        """Return the entities that exist, by id, at their newest projected revision."""
+        self._check()
+        found: dict[str, Entity] = {}
+        wanted = list(dict.fromkeys(entity_ids))
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            rows = self._store.rows(f"select entity_id, record from entities where entity_id in ({marks})", some)
+            found.update({entity_id: decode_entity(record) for entity_id, record in rows})
+        return {entity_id: found[entity_id] for entity_id in wanted if entity_id in found}
+
+    def named(self, partition: Partition, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return who bears each name, by the name's key."""
+        found: dict[str, tuple[str, ...]] = {}
+        for some in self._over(partition, _ENTITIES, lambda arrays: arrays.entities.named(names)):
+            for key, bearers in some.items():
+                found[key] = tuple(sorted((*found.get(key, ()), *bearers)))
+        return found
+
+    def linked(self, partition: Partition, text: str, *, limit: int = 20) -> list[Linked]:
+        """Return the known names that stand in a text, the longest first; of each user's, for a whole project."""
+
+        def read(arrays: Arrays) -> list[Linked]:
+            def often(entity_id: str) -> bool:  # rarely asked, so that the columns aren't read for every text
+                arrays.refresh(_COLUMNS)
+                return arrays.columns.about(entity_id) >= _OFTEN
+
+            return arrays.entities.linked(text, limit, often)
+
+        found = [link for some in self._over(partition, _ENTITIES, read) for link in some]
+        return sorted(found, key=lambda link: (link.start - link.end, link.start, link.entity_ids))[:limit]
+
+    def similar_entities(self, query: Query) -> list[ScoredEntity]:
+        """Return the entities that a text (and vector) may be about, best first."""
+        ranked = self._over(
+            query.partition, _ENTITIES, lambda arrays: arrays.entities.similar(query.text, query.vector, query.k)
+        )
+        found = [scored for some in ranked for scored in some]
+        return heapq.nsmallest(query.k, found, key=lambda scored: (-scored.score, scored.entity_id))
+
+    def scan_entities(self, partition: Partition, *, cursor: str | None = None, limit: int = 100) -> EntityScan:
+        """Return one page of entities that stand for themselves and are active, by id.
+
+        Raises:
+            InvalidInput: the cursor is not one of this order's.
+        """
+        after = _read_cursor(cursor, "entity")
+        beyond = after[1] if after else ""
+        pages = self._over(partition, _ENTITIES, lambda arrays: arrays.entities.ids(beyond, limit + 1))
+        ids = heapq.nsmallest(limit + 1, (entity_id for page in pages for entity_id in page))
+        more = _write_cursor((0, ids[limit - 1]), "entity") if len(ids) > limit else None
+        return EntityScan(tuple(self.entities(ids[:limit]).values()), more)
+
     def close(self) -> None:
         """Release the file and the arrays."""
         with self._lock:
@@ -279,16 +352,20 @@ class EmbeddedIndex:
         if self._store.meta("successor") and not self._is_current():
             raise StaleGeneration(f"Generation {self._generation} of the index was replaced; open the current one.")
 
-    def _check_vectors(self, document: Document) -> None:
-        embedding = document.embedding
-        if embedding is None:
-            return
-        identity = self._embedder
-        if identity is None or embedding.vector.shape != (identity.dimension,):
+    def _check_vector(self, object_id: str, embedding: Embedding | None) -> None:
+        if embedding is not None and (
+            self._embedder is None or embedding.vector.shape != (self._embedder.dimension,)
+        ):
             raise InvalidInput(
-                f"The vector of {document.memory.memory_id!r} has shape {embedding.vector.shape}; "
-                f"the index holds vectors of {identity or 'no embedder'}."
+                f"The vector of {object_id!r} has shape {embedding.vector.shape}; "
+                f"the index holds vectors of {self._embedder or 'no embedder'}."
             )
+
+    def _check_vectors(self, document: Document) -> None:
+        embedding, identity = document.embedding, self._embedder
+        self._check_vector(document.memory.memory_id, embedding)
+        if embedding is None or identity is None:
+            return
         tokens = embedding.tokens
         if tokens is not None and tokens.vectors.shape != (len(tokens.ids), identity.token_dimension):
             raise InvalidInput(

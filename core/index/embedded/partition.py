@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.index.embedded.columns import CODED, NEVER, TIMES, Columns
+from mindmem.core.index.embedded.entity_arrays import EntityArrays
+from mindmem.core.index.embedded.entity_rows import READ as READ_ENTITIES
 from mindmem.core.index.embedded.growing import Growing
 from mindmem.core.index.embedded.postings import Postings
 from mindmem.core.index.embedded.store import ROOM, Store
@@ -21,15 +23,17 @@ from mindmem.core.records import Partition
 
 __all__ = ["Arrays", "Piece"]
 
-Piece = Literal["columns", "postings", "matrix", "tokens"]
+_OfDocuments = Literal["columns", "postings", "matrix", "tokens"]
+Piece = _OfDocuments | Literal["entities"]
 _PAGE: Final = 20_000
 """Rows read at once, which bounds the memory that loading takes beside the arrays."""
 _AT_ONCE: Final = 500
 """Documents whose token vectors are read by one statement."""
-_READ: Final[dict[Piece, tuple[str, ...]]] = {
+_READ: Final[dict[_OfDocuments, tuple[str, ...]]] = {
     "columns": (
         "d.memory_id",
         "d.metadata",
+        "d.mentions",
         f"json_array({', '.join(f'd.{name}' for name in CODED)})",
         *(f"coalesce(d.{name}, {NEVER})" for name in TIMES.values()),
     ),
@@ -37,8 +41,8 @@ _READ: Final[dict[Piece, tuple[str, ...]]] = {
     "matrix": ("d.text_key", "v.vector"),
     "tokens": ("d.text_key", "t.ids"),
 }
-_COLUMNS: Final = ("memory_id", "metadata", "coded", *TIMES.values())
-_JOINS: Final[dict[Piece, str]] = {
+_COLUMNS: Final = ("memory_id", "metadata", "mentions", "coded", *TIMES.values())
+_JOINS: Final[dict[_OfDocuments, str]] = {
     "columns": "",
     "postings": "",
     "matrix": "left join vectors v on v.doc = d.doc",
@@ -60,6 +64,7 @@ class Arrays:
         self.postings = Postings()
         self.matrix = Matrix(embedder.dimension if embedder else 0)
         self.tokens = Tokens(embedder.token_dimension if embedder else 0, self._token_vectors)
+        self.entities = EntityArrays(embedder.dimension if embedder else 0)
         self._words = Growing(np.empty(0, dtype=np.int64))
         self._texts = {name: Growing(np.empty(0, dtype=np.int64)) for name in ("matrix", "tokens")}
 
@@ -67,6 +72,7 @@ class Arrays:
     def nbytes(self) -> int:
         """Return what the arrays hold in memory, in bytes."""
         scored = self.columns.nbytes + self.postings.nbytes + self.matrix.nbytes + self.tokens.nbytes
+        scored += self.entities.nbytes
         return scored + self._words.nbytes + sum(texts.nbytes for texts in self._texts.values())
 
     def refresh(self, pieces: Collection[Piece]) -> None:
@@ -75,15 +81,23 @@ class Arrays:
         if found is None:
             return
         _, size, stamp = found
-        behind: dict[int, list[Piece]] = {}
+        behind: dict[int, list[_OfDocuments]] = {}
         for piece in pieces:
-            if self._seen.get(piece) != stamp:
+            if piece == "entities":
+                self._read_entities(stamp)
+            elif self._seen.get(piece) != stamp:
                 behind.setdefault(self._seen.get(piece, 0), []).append(piece)
         for seen, some in behind.items():  # what was read up to the same stamp is read in one pass
             self._read(some, seen, size)
             self._seen.update(dict.fromkeys(some, stamp))
 
-    def _read(self, pieces: Sequence[Piece], seen: int, size: int) -> None:
+    def _read_entities(self, stamp: int) -> None:
+        seen = self._seen.get("entities", 0)
+        if seen != stamp:
+            self.entities.put(self._store.rows(READ_ENTITIES, (self._part, seen)))
+            self._seen["entities"] = stamp
+
+    def _read(self, pieces: Sequence[_OfDocuments], seen: int, size: int) -> None:
         after = self._first - 1
         while rows := self._page(pieces, seen, after, size):
             docs, *values = zip(*rows, strict=True)
@@ -98,7 +112,7 @@ class Arrays:
                 else:
                     self._put_vectors(piece, size, places, *given)
 
-    def _page(self, pieces: Sequence[Piece], seen: int, after: int, size: int) -> list[tuple[Any, ...]]:
+    def _page(self, pieces: Sequence[_OfDocuments], seen: int, after: int, size: int) -> list[tuple[Any, ...]]:
         names = ", ".join(name for piece in pieces for name in _READ[piece])
         joined = " ".join(_JOINS[piece] for piece in pieces)
         # A first reading follows the table's own order; a later one the index on stamps.

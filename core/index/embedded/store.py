@@ -13,23 +13,26 @@ from pathlib import Path
 from typing import Any, Final
 
 from mindmem.core import failpoints
-from mindmem.core.errors import CorruptStore, StoreBusy, StoreUnavailable
+from mindmem.core.errors import CorruptStore, OutdatedIndex, StoreBusy, StoreUnavailable
 from mindmem.core.index.documents import vector_key
 from mindmem.core.index.embedded.codec import encode, micros, pack_terms
-from mindmem.core.index.port import Document
+from mindmem.core.index.embedded.entity_rows import SCHEMA as ENTITIES
+from mindmem.core.index.embedded.entity_rows import Prepared, prepare_entity, write_entity
+from mindmem.core.index.port import Document, EntityDocument
 from mindmem.core.records import Partition
 from mindmem.core.sqlite_access import access
 
 __all__ = ["COLUMNS", "ROOM", "Store"]
 
-FORMAT: Final = "1"
+FORMAT: Final = 2
+"""Raised whenever older files lack something: they are built anew."""
 ROOM: Final = 1 << 32
 """Places in a partition: a document's key is ``part * ROOM + place``."""
 
 COLUMNS: Final = (
     "doc", "memory_id", "text_key", "metadata", "app_id", "session_id", "agent_id", "mem_type", "status",
     "property_name", "entity_id", "entity_type", "entity_name", "speaker", "valid_from", "valid_to", "created_at",
-    "recorded_at", "terms", "lengths",
+    "recorded_at", "mentions", "terms", "lengths",
 )  # fmt: skip
 """Columns that the arrays of a partition are made of."""
 
@@ -45,7 +48,7 @@ create table if not exists documents (
   app_id text not null, session_id text not null, agent_id text not null, mem_type text not null, status text not null,
   property_name text not null, entity_id text not null, entity_type text not null, entity_name text not null,
   speaker text not null, valid_from integer, valid_to integer, created_at integer not null, recorded_at integer,
-  terms blob not null, lengths blob not null
+  mentions text, terms blob not null, lengths blob not null
 );
 create index if not exists documents_by_stamp on documents (part, stamp);
 create index if not exists documents_by_text on documents (text_key);
@@ -66,7 +69,8 @@ class Store:
         """Open the file, making it with ``create``.
 
         Raises:
-            StoreUnavailable: it is missing, unreadable, or of another format.
+            OutdatedIndex: it is of an older format.
+            StoreUnavailable: it is missing, unreadable, or of a newer format.
             CorruptStore: it is damaged, or not an index.
         """
         self._path = path
@@ -81,12 +85,13 @@ class Store:
             with self._told():
                 connection = self._connection()
                 if create:
-                    connection.executescript("begin immediate;" + _SCHEMA + "commit;")
-                    self.set_meta("format", FORMAT, only_new=True)
+                    connection.executescript("begin immediate;" + _SCHEMA + ENTITIES + "commit;")
+                    self.set_meta("format", str(FORMAT), only_new=True)
             found = self.meta("format")
-            if found != FORMAT:
-                raise StoreUnavailable(
-                    f"The index file has format {found!r}, this version reads {FORMAT!r}; run: mindmem rebuild-index"
+            if found != str(FORMAT):
+                outdated = found is not None and found.isdecimal() and int(found) < FORMAT
+                raise (OutdatedIndex if outdated else StoreUnavailable)(
+                    f"The index file has format {found!r}, this version reads '{FORMAT}'; run: mindmem rebuild-index"
                 )
         except BaseException:
             self.close()
@@ -128,9 +133,12 @@ class Store:
                 raise
 
     # -- writing
-    def apply(self, documents: Sequence[Document], watermark: int, check: Callable[[], None]) -> None:
-        """Write the newest revision of each document and the watermark in one transaction; ``check`` runs inside it
-        first and may refuse."""
+    def apply(
+        self, documents: Sequence[Document], entities: Sequence[EntityDocument], watermark: int,
+        check: Callable[[], None],
+    ) -> None:  # fmt: skip
+        """Write the newest revision of each document and entity and the watermark in one transaction; ``check`` runs
+        inside it first and may refuse."""
         newest: dict[str, Document] = {}
         for document in documents:
             held = newest.get(document.memory.memory_id)
@@ -139,6 +147,7 @@ class Store:
         prepared = [
             (document, *pack_terms(document.fields), vector_key(document.memory)) for document in newest.values()
         ]
+        ready = [prepare_entity(entity) for entity in entities]
         with self.writing() as connection:
             check()
             if watermark < self.watermark():
@@ -146,6 +155,8 @@ class Store:
             batch = _Batch(connection)
             for document, terms, lengths, key in prepared:
                 batch.write(document, terms, lengths, key)
+            for entity in ready:
+                batch.write_entity(entity)
             batch.finish()
             connection.execute(
                 "insert into meta values ('watermark', ?) on conflict (name) do update set value = excluded.value",
@@ -248,6 +259,10 @@ class Store:
         return CorruptStore(f"The index file {self._path.name} is damaged ({error}); run: mindmem rebuild-index")
 
 
+def _mentions(document: Document) -> str | None:
+    return json.dumps(document.memory.mentions) if document.memory.mentions else None
+
+
 def _metadata(document: Document) -> str | None:
     metadata = dict(document.memory.metadata)
     return json.dumps(metadata, ensure_ascii=False, separators=(",", ":")) if metadata else None
@@ -284,7 +299,8 @@ class _Batch:
             self._sql,
             {
                 "doc": doc, "memory_id": memory.memory_id, "text_key": key, "app_id": scope.app_id,
-                "metadata": _metadata(document), "session_id": scope.session_id, "agent_id": scope.agent_id,
+                "metadata": _metadata(document), "mentions": _mentions(document), "session_id": scope.session_id,
+                "agent_id": scope.agent_id,
                 "mem_type": memory.mem_type, "status": memory.status, "property_name": memory.property_name,
                 "entity_id": memory.entity_id, "entity_type": memory.entity_type, "entity_name": memory.entity_name,
                 "speaker": memory.speaker, "valid_from": micros(memory.valid_from), "valid_to": micros(memory.valid_to),
@@ -294,6 +310,10 @@ class _Batch:
         )  # fmt: skip
         self._connection.execute("insert or replace into records values (?, ?)", (doc, encode(memory)))
         self._vectors(document, doc, key, changed=found is None or found[2] != key)
+
+    def write_entity(self, prepared: Prepared) -> None:
+        part = self._part(prepared.document.entity.scope.partition)
+        write_entity(self._connection, prepared, part[0], part[2])
 
     def finish(self) -> None:
         self._connection.executemany(

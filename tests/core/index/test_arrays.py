@@ -45,7 +45,8 @@ class _Table:
                 self.rows.append({})
             self.rows[place] = self._row(place)
         given = [self.rows[place] for place in places.tolist()]
-        named = {name: tuple(row[name] for row in given) for name in ("memory_id", "metadata", *TIMES.values())}
+        names = ("memory_id", "metadata", "mentions", *TIMES.values())
+        named = {name: tuple(row[name] for row in given) for name in names}
         coded = tuple(json.dumps([row[name] for name in CODED]) for row in given)
         self.columns.put(places, {**named, "coded": coded})
 
@@ -54,7 +55,7 @@ class _Table:
         statuses = ("archived", "active", "active", "active")
         row: dict[str, Any] = dict.fromkeys(CODED, "")
         row.update(
-            memory_id=f"m{place}", metadata=None, app_id=("", "a1")[one(2)], status=statuses[one(4)],
+            memory_id=f"m{place}", metadata=None, mentions=None, app_id=("", "a1")[one(2)], status=statuses[one(4)],
             entity_id=f"e{one(9)}", property_name=f"p{one(3)}", valid_from=NEVER, valid_to=NEVER, created_at=place,
             recorded_at=int(place // 7 if one(3) else one(900)),
         )  # fmt: skip
