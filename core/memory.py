@@ -120,6 +120,9 @@ class Memory:
             Conflict: the key was used for other messages.
             StoreBusy, StoreUnavailable: the store can't be written; nothing was.
 
+            ExtractionFailed: a model was asked and gave no readable answer; nothing was written. ``transient`` says
+                whether the same call may succeed later, ``raw`` what it wrote instead.
+            BudgetReached: what models may cost is spent; nothing was written.
         >>> receipt = memory.add([{"role": "user", "name": "Ann", "content": "I have two cats."}], user_id="ann")
         >>> [action.op for action in receipt.actions]
         ['add']
@@ -166,6 +169,9 @@ class Memory:
         """Work off up to ``limit`` queued adds, oldest first; one that fails stays pending or goes to quarantine.
 
         >>> memory.process_pending()
+        Raises:
+            BudgetReached: what models may cost is spent, so that not one could be done.
+
         ()
         """
         check_count("limit", limit)

@@ -18,8 +18,8 @@ __all__ = ["Pins", "note", "noted", "recovered"]
 Pins = Sequence[Sequence[tuple[str, int]]]
 """The memory_id and revision of each recalled memory, by window."""
 
-_KEPT: Final = 512
-"""Adds that are remembered, the latest: more than all processes of a store prepare at one time."""
+_KEPT: Final = 10_000
+"""Pins that are remembered, the latest: more than some processes of a store need at one time, half a megabyte."""
 _TRIES: Final = 20
 
 
@@ -28,9 +28,9 @@ def note(ledger: Ledger, project_id: str, shown: Mapping[str, Pins]) -> None:
     name = _name(project_id)
     for _ in range(_TRIES):  # another process may note its own meanwhile
         before = ledger.get_meta(name) or ""
-        both = {**(json.loads(before) if before else {}), **{_place(key): pins for key, pins in shown.items()}}
-        latest = dict(list(both.items())[-_KEPT:])
-        if ledger.set_meta(name, json.dumps(latest, separators=(",", ":")), expected=before):
+        known = _within(json.loads(before) if before else {}, _KEPT - sum(map(_size, shown.values())))
+        both = known | {_place(key): pins for key, pins in shown.items()}
+        if ledger.set_meta(name, json.dumps(both, separators=(",", ":")), expected=before):
             return
 
 
@@ -49,6 +49,21 @@ def recovered(
     found = histories(wanted, partition) if wanted else {}
     revisions = {(one.memory_id, one.revision): one for history in found.values() for one in history}
     return [tuple(revisions[pin] for pin in map(tuple, window) if pin in revisions) for window in pins]
+
+
+def _within(known: Mapping[str, Pins], room: int) -> dict[str, Pins]:
+    """Return the latest of what is known, as far as there is room."""
+    kept: dict[str, Pins] = {}
+    for place, pins in reversed(known.items()):
+        room -= _size(pins)
+        if room < 0:
+            break
+        kept[place] = pins
+    return dict(reversed(kept.items()))
+
+
+def _size(pins: Pins) -> int:
+    return 1 + sum(map(len, pins))
 
 
 def _name(project_id: str) -> str:

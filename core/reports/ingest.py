@@ -11,13 +11,16 @@ def headline(summary: IngestSummary) -> str:
     if summary.repeated:
         parts.append(f"{summary.repeated} batches were there already")
     if summary.queued:
-        parts.append(f"{summary.queued} queued adds")
+        joined = f" in {summary.episodes} episodes" if summary.episodes < summary.queued else ""
+        parts.append(f"{summary.queued} queued adds{joined}")
+    if summary.buffered:
+        parts.append(f"{summary.buffered} messages wait for the end of their episode")
     if summary.set_aside_total:
         parts.append(f"{summary.set_aside_total} lines set aside")
     if summary.unfinished:
         parts.append(f"{summary.unfinished} stay pending; run it again")
     said = ", ".join(parts) + "."
-    return f"{said} It stopped before its end: {summary.stopped} The next run goes on." if summary.stopped else said
+    return f"{said} It ended early: {summary.stopped}" if summary.stopped else said
 
 
 def summary_markdown(summary: IngestSummary) -> str:
@@ -28,7 +31,7 @@ def summary_markdown(summary: IngestSummary) -> str:
         lines += ["", "## Pending", "", "| file | place | error |", "| --- | --- | --- |"]
         lines.extend(f"| {_cell(gap.file)} | {gap.place} | `{gap.code}` |" for gap in summary.failures)
     if summary.pending:
-        lines += ["", f"{summary.pending} queued adds still wait."]
+        lines += ["", f"{summary.pending} queued adds still have to be done."]
     if summary.change_ids:
         shown = summary.change_ids[:50]
         lines += ["", "## Changes", "", *(f"- `{change_id}`" for change_id in shown)]
