@@ -59,6 +59,7 @@ class AsyncMemory:
     add = _threaded(Memory.add)
     enqueue = _threaded(Memory.enqueue)
     process_pending = _threaded(Memory.process_pending)
+    flush = _threaded(Memory.flush)
     update = _threaded(Memory.update)
     delete = _threaded(Memory.delete)
     delete_all = _threaded(Memory.delete_all)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -119,10 +120,10 @@ class Memory:
             InvalidInput: a message, an id or the metadata is not of the expected form; nothing was written.
             Conflict: the key was used for other messages.
             StoreBusy, StoreUnavailable: the store can't be written; nothing was.
-
             ExtractionFailed: a model was asked and gave no readable answer; nothing was written. ``transient`` says
                 whether the same call may succeed later, ``raw`` what it wrote instead.
             BudgetReached: what models may cost is spent; nothing was written.
+
         >>> receipt = memory.add([{"role": "user", "name": "Ann", "content": "I have two cats."}], user_id="ann")
         >>> [action.op for action in receipt.actions]
         ['add']
@@ -168,14 +169,35 @@ class Memory:
     def process_pending(self, limit: int = 100, *, run_id: str = "") -> tuple[Receipt, ...]:
         """Work off up to ``limit`` queued adds, oldest first; one that fails stays pending or goes to quarantine.
 
-        >>> memory.process_pending()
         Raises:
             BudgetReached: what models may cost is spent, so that not one could be done.
 
+        >>> memory.process_pending()
         ()
         """
         check_count("limit", limit)
         return tuple(_run(queue.process_pending(self.services, limit, run_id=label("run_id", run_id))))
+
+    def flush(
+        self,
+        *,
+        user_id: str | None = None,
+        app_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str = "",
+    ) -> tuple[Receipt, ...]:
+        """Work off all queued adds of a user, app and agent, or as far as they are named, now.
+
+        In schema mode queued adds wait until their episode is over; this ends it.
+
+        >>> add_id = memory.enqueue("I play the cello.", user_id="ann")
+        >>> [receipt.add_id == add_id for receipt in memory.flush(user_id="ann")]
+        [True]
+        """
+        scope = self._scope(user_id, {"app_id": app_id, "agent_id": agent_id}, need_user=False)
+        return tuple(
+            _run(queue.process_pending(self.services, sys.maxsize, run_id=label("run_id", run_id), flush=scope))
+        )
 
     def add_each(self, requests: Iterable[AddRequest]) -> Iterator[Receipt | Exception]:
         """Carry out many adds and yield what came of each, in order; where a model is asked, several overlap.

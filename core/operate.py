@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mindmem.core import ids
+from mindmem.core.ingest.flush import left_in_queue
 from mindmem.core.lifecycle import archive_expired
 from mindmem.core.services import Services
 from mindmem.core.tables.fold import FoldReport
@@ -61,6 +62,9 @@ class Status:
     partitions: int
     active: int
     pending: int
+    """Queued adds, those that wait for the end of their episode among them; none of it is found by search yet."""
+    buffered: int
+    """Messages of queued adds that wait for the end of their episode (schema mode)."""
     quarantined: int
     table_versions: Mapping[str, int]
     notes: tuple[str, ...] = ()
@@ -71,6 +75,13 @@ def status(services: Services) -> Status:
     ledger = services.ledger
     versions, folded = ledger.pinned()
     partitions = ledger.partitions(services.settings.project_id)
+    queue = left_in_queue(services)
+    notes = list(services.notes)
+    if queue.waiting:
+        notes.append(
+            f"{queue.messages} messages of {queue.waiting} queued adds wait for the end of their episode; search "
+            "doesn't find them yet. They are taken once it is over, or now by Memory.flush."
+        )
     return Status(
         home=str(services.settings.home),
         project_id=services.settings.project_id,
@@ -82,10 +93,11 @@ def status(services: Services) -> Status:
         pruned_seq=ledger.pruned_to(),
         partitions=len(partitions),
         active=sum(state.active for _, state in partitions),
-        pending=ledger.pending(services.settings.project_id),
+        pending=queue.pending + queue.waiting,
+        buffered=queue.messages,
         quarantined=ledger.in_quarantine(services.settings.project_id),
         table_versions=versions,
-        notes=services.notes,
+        notes=tuple(notes),
     )
 
 

@@ -7,6 +7,7 @@ from rich.progress import Progress
 
 from mindmem.core import ids
 from mindmem.core.errors import MindMemError
+from mindmem.core.ingest.flush import Left, left_in_queue
 from mindmem.core.ingest.inbox.batches import Source
 from mindmem.core.ingest.inbox.deliver import Delivered, Failure, Undelivered, deliver, without_content
 from mindmem.core.ingest.inbox.files import InboxFile, find_files
@@ -47,8 +48,8 @@ def ingest_directly(
                 tally.file(file, "known")
             else:
                 _take(memory, Reading(file, source, log), tally, progress, run_id)
-        pending = _work_off_queue(memory, tally, run_id) if with_queue else 0
-    return tally.summary(pending=pending)
+        left = _work_off_queue(memory, tally, run_id) if with_queue else Left()
+    return tally.summary(pending=left.pending, buffered=left.messages)
 
 
 def _take(memory: Memory, reading: Reading, tally: Tally, progress: Progress, run_id: str) -> None:
@@ -83,7 +84,7 @@ def _deliver(memory: Memory, chunk: Chunk, run_id: str) -> tuple[Delivered, tupl
         return error.delivered, error.failures
 
 
-def _work_off_queue(memory: Memory, tally: Tally, run_id: str) -> int:
+def _work_off_queue(memory: Memory, tally: Tally, run_id: str) -> Left:
     ledger, project = memory.services.ledger, memory.services.settings.project_id
     try:
         while ledger.pending(project) and not tally.stopped:
@@ -93,4 +94,4 @@ def _work_off_queue(memory: Memory, tally: Tally, run_id: str) -> int:
                 break
     except MindMemError as error:
         tally.failed(Failure("queue", "queued adds", without_content(error)))
-    return ledger.pending(project)
+    return left_in_queue(memory.services)

@@ -11,6 +11,7 @@ from prefect.states import Completed
 from pydantic import Field
 
 from mindmem.core.errors import MindMemError
+from mindmem.core.ingest.flush import Left, left_in_queue
 from mindmem.core.ingest.inbox.batches import Source
 from mindmem.core.ingest.inbox.deliver import Failure, Undelivered, without_content
 from mindmem.core.ingest.inbox.files import InboxFile
@@ -75,8 +76,8 @@ async def ingest(
         inbox = path or Path(store.home) / "inbox"
         if path is not None or inbox.is_dir():
             await _take_files(store, inbox, user_id, tally)
-        pending = await _work_off_queue(store, tally) if with_queue else 0
-        summary = tally.summary(pending=pending)
+        left = await _work_off_queue(store, tally) if with_queue else Left()
+        summary = tally.summary(pending=left.pending, buffered=left.messages)
         await publish_ingest(summary)
         await fold_into_tables(store)
     if summary.failed:
@@ -143,8 +144,9 @@ def _next(chunks: Iterator[Chunk]) -> Chunk | None:
     return next(chunks, None)
 
 
-async def _work_off_queue(store: Store, tally: Tally) -> int:
-    ledger = store.memory().services.ledger
+async def _work_off_queue(store: Store, tally: Tally) -> Left:
+    services = store.memory().services
+    ledger = services.ledger
     while ledger.pending(store.project_id) and not tally.stopped:
         try:
             work = await work_off_queue(store, QUEUE_CHUNK)
@@ -154,4 +156,4 @@ async def _work_off_queue(store: Store, tally: Tally) -> int:
         tally.queue(work)
         if not work.adds:
             break
-    return ledger.pending(store.project_id)
+    return left_in_queue(services)

@@ -149,7 +149,9 @@ async def _decided(services: Services, prepared: Prepared) -> Plan:
         vectors=[_vector(prepared.embeddings, memory) for memory in memories] if prepared.embeddings else None,
         top=services.settings.ingest.recall_top,
     )
-    verdicts = await services.reasoner.resolve.resolve(recalled.requests if fused is None else _plain(recalled.requests))
+    verdicts = await services.reasoner.resolve.resolve(
+        recalled.requests if fused is None else _plain(recalled.requests)
+    )
     _refuse_for_now(verdicts)
     passed: list[Gated] = []
     skips = list(prepared.skips)

@@ -108,6 +108,8 @@ def _listen(services: Services, request: AddRequest) -> Heard | Receipt:
     known = services.ledger.heads("message", [message.message_id for message in normalised.messages])
     fresh = tuple(message for message in normalised.messages if message.message_id not in known)
     if known and not fresh:
+        if request.done:
+            services.ledger.drop_pending(request.done)
         changes = [services.ledger.change(change_id) for change_id in {head.change_id for head in known.values()}]
         newest = max((change for change in changes if change), key=lambda change: change.seq)
         return repeated(services, newest.change_id, {"add_id": request.add_id})

@@ -1,17 +1,19 @@
 """Queued adds: kept durably, worked off by the ingest flow."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 
 from mindmem.core import ids
 from mindmem.core.cancel import Cancelled
 from mindmem.core.errors import BudgetReached, MindMemError
 from mindmem.core.ingest.failure import ExtractionFailed
+from mindmem.core.ingest.flush import claimed
 from mindmem.core.ingest.overlap import Outcome, add_wave, stops, unanswered, wave_size
-from mindmem.core.ingest.request import AddRequest, add_id_of, checked, identified, other_messages
+from mindmem.core.ingest.request import AddRequest, Group, add_id_of, checked, identified, other_messages, queued
 from mindmem.core.ledger.port import PendingAdd, Quarantined
-from mindmem.core.records import Receipt
+from mindmem.core.records import Receipt, Scope
 from mindmem.core.services import Services
 
 __all__ = ["enqueue", "process_pending"]
@@ -47,76 +49,120 @@ def enqueue(services: Services, request: AddRequest) -> str:
     return add_id
 
 
-async def process_pending(services: Services, limit: int, *, run_id: str = "") -> list[Receipt]:
+async def process_pending(
+    services: Services, limit: int, *, run_id: str = "", flush: Scope | None = None
+) -> list[Receipt]:
     """Work off up to ``limit`` queued adds, as many at a time as overlap.
 
-    One that fails for a reason that may pass, or since no model answered, waits for a while; one that can't be done
-    goes to quarantine with its reason, and with what a model wrote instead. Once nothing more can be done now, the rest
-    is left as it was.
+    In schema mode adds wait until their episode is over, and are carried out with it as one. One that fails for a
+    reason that may pass, or since no model answered, waits for a while; one that can't be done goes to quarantine with
+    its reason, and with what a model wrote instead. Once nothing more can be done now, the rest is left as it was.
+
+    Args:
+        flush: work off what this user, app and agent have queued, as far as they are named; nothing of it waits.
 
     Raises:
         BudgetReached: not one add could be done within the budget.
     """
-    ledger, receipts, left = services.ledger, list[Receipt](), limit
-    while left > 0:
-        some = min(left, wave_size(services)) if services.reasoner.recalls else left
-        claimed = ledger.claim(services.settings.project_id, some, ids.random_id("worker"), _CLAIM_SECONDS)
-        if not claimed:
-            break
-        left -= len(claimed)
-        outcomes: list[Outcome] = []
-        requests = iter([_queued(waiting, run_id) for waiting in claimed])
-        while (wave := await add_wave(services, requests)) and stops(wave) is None:
-            outcomes.extend(wave)
-        outcomes.extend(wave)
-        receipts.extend(_settled(services, claimed, outcomes))
-        error = stops(wave)
-        if error is not None:
-            ledger.unclaim([waiting.add_id for waiting in claimed[len(outcomes) :]])
+    receipts: list[Receipt] = []
+    async with aclosing(_claimed(services, limit, run_id, flush)) as claims:
+        async for groups in claims:
+            done, error = await _carried_out(services, groups, run_id)
+            receipts.extend(done)
             if isinstance(error, BudgetReached) and not receipts:
                 raise error
-            break
+            if error is not None:
+                break
     return receipts
 
 
-def _settled(services: Services, claimed: Sequence[PendingAdd], outcomes: Sequence[Outcome]) -> list[Receipt]:
-    """Return the receipts, and put back or aside what failed."""
-    receipts, untried, strange = list[Receipt](), list[str](), list[Exception]()
-    # Where no add is answered, the key or the address may be wrong, which is no fault of theirs.
-    answered = any(isinstance(outcome, Receipt) for outcome in outcomes)
-    for waiting, outcome in zip(claimed, outcomes, strict=False):
+async def _claimed(
+    services: Services, limit: int, run_id: str, flush: Scope | None
+) -> AsyncGenerator[Sequence[Group], None]:
+    """Yield claimed adds, by what is carried out together, until nothing is due or ``limit`` adds were claimed."""
+    ledger, owner = services.ledger, ids.random_id("worker")
+    if services.settings.ingest.mode == "schema" or flush is not None:
+        async for groups in claimed(services, limit, run_id, flush, owner=owner, seconds=_CLAIM_SECONDS):
+            yield groups
+        return
+    while limit > 0:
+        some = min(limit, wave_size(services)) if services.reasoner.recalls else limit
+        adds = ledger.claim(services.settings.project_id, some, owner, _CLAIM_SECONDS)
+        if not adds:
+            return
+        limit -= len(adds)
+        yield [(one,) for one in adds]
+
+
+async def _carried_out(
+    services: Services, groups: Sequence[Group], run_id: str
+) -> tuple[list[Receipt], Exception | None]:
+    """Carry out claimed adds; return their receipts, and the error after which nothing more can be done now.
+
+    Of a group that can't be done together each add is tried alone, so that one sets aside no other.
+    """
+    outcomes: list[Outcome] = []
+    requests = iter([_together(group, run_id) for group in groups])
+    while (wave := await add_wave(services, requests)) and stops(wave) is None:
+        outcomes.extend(wave)
+    outcomes.extend(wave)
+    apart = [
+        (one,)
+        for group, outcome in zip(groups, outcomes, strict=False)
+        if len(group) > 1 and _hopeless(outcome, outcomes)
+        for one in group
+    ]
+    receipts = _settled(services, groups, outcomes)
+    error = stops(wave)
+    if error is not None:
+        services.ledger.unclaim([one.add_id for group in groups[len(outcomes) :] for one in group])
+    if apart and error is None:
+        more, error = await _carried_out(services, apart, run_id)
+        receipts.extend(more)
+    elif apart:
+        services.ledger.unclaim([one.add_id for (one,) in apart])
+    return receipts, error
+
+
+def _hopeless(outcome: Outcome, outcomes: Sequence[Outcome]) -> bool:
+    """Return whether a later try can't succeed. Where no add is answered, the key or the address may be wrong, which is
+    no fault of theirs."""
+    if not isinstance(outcome, MindMemError) or outcome.transient or isinstance(outcome, BudgetReached | Cancelled):
+        return False
+    return not unanswered(outcome) or any(isinstance(one, Receipt) for one in outcomes)
+
+
+def _settled(services: Services, groups: Sequence[Group], outcomes: Sequence[Outcome]) -> list[Receipt]:
+    """Return the receipts, and put back or aside what failed; a group that is tried apart stays claimed."""
+    ledger, receipts, untried, strange = services.ledger, list[Receipt](), list[str](), list[Exception]()
+    for group, outcome in zip(groups, outcomes, strict=False):
         match outcome:
             case Receipt():
                 receipts.append(outcome)
+                if not outcome.changes or outcome.repeated:  # no commit took them out of the queue
+                    for one in group:
+                        ledger.drop_pending(one.add_id)
             case BudgetReached() | Cancelled():
-                untried.append(waiting.add_id)
-            case MindMemError() if outcome.transient or (unanswered(outcome) and not answered):
-                delay = min(_LONGEST_DELAY, 2.0**waiting.attempts)
-                services.ledger.requeue(waiting.add_id, f"{outcome.code}: {outcome}", delay)
+                untried.extend(one.add_id for one in group)
+            case MindMemError() if not _hopeless(outcome, outcomes):
+                delay = min(_LONGEST_DELAY, 2.0 ** max(one.attempts for one in group))
+                for one in group:
+                    ledger.requeue(one.add_id, f"{outcome.code}: {outcome}", delay)
             case MindMemError():
-                receipts.append(_set_aside(services, waiting, outcome))
+                if len(group) == 1:
+                    receipts.append(_set_aside(services, group[0], outcome))
             case _:
                 strange.append(outcome)
     if untried:
-        services.ledger.unclaim(untried)
+        ledger.unclaim(untried)
     if strange:
         raise strange[0]
     return receipts
 
 
-def _queued(waiting: PendingAdd, run_id: str) -> AddRequest:
-    stored = json.loads(waiting.payload)
-    return AddRequest(
-        messages=stored["messages"],
-        scope=waiting.scope,
-        metadata=stored["metadata"],
-        key=stored["key"] or f"queued:{waiting.add_id}",
-        timezone=stored["timezone"],
-        actor=stored["actor"],
-        run_id=run_id,
-        add_id=waiting.add_id,
-        done=waiting.add_id,
-    )
+def _together(group: Group, run_id: str) -> AddRequest:
+    first, *others = (queued(one, run_id) for one in group)
+    return replace(first, joined=tuple(others))
 
 
 def _set_aside(services: Services, waiting: PendingAdd, error: MindMemError) -> Receipt:

@@ -3,19 +3,35 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from mindmem.core import ids
 from mindmem.core.errors import Conflict, CorruptStore
 from mindmem.core.ingest.normalise import MessageInput, Normalised, Origin, check_metadata, normalise
+from mindmem.core.ledger.port import PendingAdd
 from mindmem.core.records import Action, Receipt, Scope
 from mindmem.core.services import Services
 
-__all__ = ["AddRequest", "add_id_of", "checked", "earlier", "identified", "other_messages", "repeated"]
+__all__ = [
+    "AddRequest",
+    "Group",
+    "add_id_of",
+    "checked",
+    "earlier",
+    "identified",
+    "other_messages",
+    "queued",
+    "repeated",
+]
+
+Group: TypeAlias = tuple[PendingAdd, ...]
+"""Queued adds that are carried out together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddRequest:
-    """One add as a caller states it (see ``Memory.add``); ``origin`` names the file and lines it was read from."""
+    """One add as a caller states it (see ``Memory.add``); ``origin`` names the file and lines it was read from.
+    ``joined`` are further adds of the same user, app and agent, to be carried out with it as one change."""
 
     messages: MessageInput
     scope: Scope
@@ -27,6 +43,23 @@ class AddRequest:
     add_id: str = ""
     origin: Origin | None = None
     done: str = ""
+    joined: tuple["AddRequest", ...] = ()
+
+
+def queued(waiting: PendingAdd, run_id: str) -> AddRequest:
+    """Return the request that a queued add was made of."""
+    stored = json.loads(waiting.payload)
+    return AddRequest(
+        messages=stored["messages"],
+        scope=waiting.scope,
+        metadata=stored["metadata"],
+        key=stored["key"] or f"queued:{waiting.add_id}",
+        timezone=stored["timezone"],
+        actor=stored["actor"],
+        run_id=run_id,
+        add_id=waiting.add_id,
+        done=waiting.add_id,
+    )
 
 
 def add_id_of(request: AddRequest) -> str:

@@ -124,11 +124,13 @@ def _write(connection: Connection, writing: Writing) -> Change:
     draft = writing.draft
     failpoints.reach("commit.begun")
     earlier = _claim_key(connection, draft) if draft.key else _change(connection, draft.change_id)
+    if earlier is not None and draft.joined:
+        raise _done_already(draft.key)
     if earlier is not None:
         return earlier
     for joined in draft.joined:
         if joined.key and _claim_key(connection, replace(draft, key=joined.key, digest=joined.digest)) is not None:
-            raise ScopeChanged(f"The add with the key {bounded(joined.key)} was committed meanwhile; decide again.")
+            raise _done_already(joined.key)
     failpoints.reach("commit.key")
     if draft.fence is not None:
         check_fence(connection, draft.fence)
@@ -143,6 +145,10 @@ def _write(connection: Connection, writing: Writing) -> Change:
     change = _number(connection, writing)
     failpoints.reach("commit.seq")
     return change
+
+
+def _done_already(key: str) -> ScopeChanged:
+    return ScopeChanged(f"The add with the key {bounded(key)} was committed meanwhile; decide again without it.")
 
 
 def _claim_key(connection: Connection, draft: Draft) -> Change | None:

@@ -21,7 +21,8 @@ class Queued(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QueueWork:
-    """What was worked off: how many adds, what they changed, the changes by id, and what went to quarantine by id.
+    """What was worked off: how many adds, in how many episodes (as many, where each add is carried out alone), what
+    they changed, the changes by id, and what went to quarantine by id.
 
     ``stopped`` says why nothing could be done though adds wait: the budget is spent.
     """
@@ -31,6 +32,7 @@ class QueueWork:
     change_ids: tuple[str, ...] = ()
     quarantined: tuple[str, ...] = ()
     stopped: str = ""
+    episodes: int = 0
 
 
 def work_off(memory: Queued, limit: int, *, run_id: str = "") -> QueueWork:
@@ -44,4 +46,5 @@ def work_off(memory: Queued, limit: int, *, run_id: str = "") -> QueueWork:
         counts.update(receipt.counts)
     change_ids = tuple(change.change_id for receipt in receipts for change in receipt.changes)
     quarantined = tuple(item for receipt in receipts for item in receipt.quarantined)
-    return QueueWork(len(receipts), dict(sorted(counts.items())), change_ids, quarantined)
+    adds = sum(1 + len(receipt.joined) for receipt in receipts)
+    return QueueWork(adds, dict(sorted(counts.items())), change_ids, quarantined, episodes=len(receipts))

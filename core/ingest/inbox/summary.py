@@ -25,7 +25,8 @@ class FileSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestSummary:
-    """One run of ingest. ``pending`` counts queued adds that still wait; ``failures`` name batches that do.
+    """One run of ingest. ``pending`` counts queued adds that still have to be done; ``failures`` name batches that do.
+    ``queued`` adds were carried out in ``episodes``; ``buffered`` messages wait for the end of theirs, as they should.
 
     ``stopped`` says why the run ended before its work did, though nothing failed: the budget is spent.
     """
@@ -35,6 +36,8 @@ class IngestSummary:
     batches: int = 0
     repeated: int = 0
     queued: int = 0
+    episodes: int = 0
+    buffered: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
     set_aside: tuple[SetAside, ...] = ()
     set_aside_total: int = 0
@@ -62,7 +65,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.stopped = ""
-        self.messages = self.batches = self.repeated = self.queued = self.set_aside_total = 0
+        self.messages = self.batches = self.repeated = self.queued = self.episodes = self.set_aside_total = 0
         self._counts: Counter[str] = Counter()
         self._files: list[FileSummary] = []
         self._failures: list[Failure] = []
@@ -96,6 +99,7 @@ class Tally:
     def queue(self, work: QueueWork) -> None:
         """Count queued adds that were worked off."""
         self.queued += work.adds
+        self.episodes += work.episodes
         self.stopped = self.stopped or work.stopped
         self._counts.update(work.counts)
         self._aside(tuple(SetAside("queue", 0, "the queued add can't be done.", item) for item in work.quarantined))
@@ -105,7 +109,7 @@ class Tally:
         self.set_aside_total += len(found)
         self._set_aside.extend(found[: self.LISTED - len(self._set_aside)])
 
-    def summary(self, *, pending: int = 0) -> IngestSummary:
+    def summary(self, *, pending: int = 0, buffered: int = 0) -> IngestSummary:
         """Return the sums."""
         return IngestSummary(
             files=tuple(self._files),
@@ -113,6 +117,8 @@ class Tally:
             batches=self.batches,
             repeated=self.repeated,
             queued=self.queued,
+            episodes=self.episodes,
+            buffered=buffered,
             counts=dict(sorted(self._counts.items())),
             set_aside=tuple(self._set_aside),
             set_aside_total=self.set_aside_total,
