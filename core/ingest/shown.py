@@ -54,7 +54,7 @@ def recovered(
 def _within(known: Mapping[str, Pins], room: int) -> dict[str, Pins]:
     """Return the latest of what is known, as far as there is room."""
     kept: dict[str, Pins] = {}
-    for place, pins in reversed(known.items()):
+    for place, pins in reversed(list(known.items())):
         room -= _size(pins)
         if room < 0:
             break
