@@ -10,7 +10,7 @@ from mindmem.core.index.filters import Filter, Negation, Test, all_of
 from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.ingest.gate import Gated
 from mindmem.core.reason.port import Candidate
-from mindmem.core.records import Memory, Message, Plan, Scope
+from mindmem.core.records import Entity, Memory, Message, Plan, Scope
 from mindmem.core.schema.derive import State, derive, touched
 from mindmem.core.schema.fuse import Fused
 from mindmem.core.schema.known import KnownEntities
@@ -57,7 +57,7 @@ async def fused(services: Services, scope: Scope, subgraph: Subgraph) -> Fused:
     rows = services.reader.entities(scope.partition)
     known = KnownEntities(one for one in rows if one.scope.key == scope.without_session().key)
     try:
-        return await fuse(_by(services), subgraph, known, scope)
+        return await fuse(subgraph, known, scope)
     except TryAgain as error:
         raise ExtractionFailed(f"Matching entities failed: {error}", transient=True) from error
 
@@ -67,11 +67,17 @@ async def completed(
 ) -> Plan:
     """Return the plan with what the graph learns of it, and what follows for properties of order 2 and keys."""
     owners = {message.message_id: message for message in plan.messages}
-    return await derived(services, complete(plan, subgraph, found, gated, owners))
+    whole = complete(plan, subgraph, found, gated, owners)
+    return await _derived(services, subgraph.by, whole, found.known.by_id)
 
 
 async def derived(services: Services, plan: Plan) -> Plan:
     """Return a plan of any kind with what is derived of the memories that it changes."""
+    rows = services.reader.entities(plan.scope.partition, list(touched(plan)))
+    return await _derived(services, _by(services), plan, {one.entity_id: one for one in rows})
+
+
+async def _derived(services: Services, by: Schematic, plan: Plan, rows: Mapping[str, Entity]) -> Plan:
     names = touched(plan)
     if not names:
         return plan
@@ -84,12 +90,10 @@ async def derived(services: Services, plan: Plan) -> Plan:
         )
         for name in names
     }
-    rows = {one.entity_id: one for one in services.reader.entities(partition, list(names))}
 
     def revisions(memory_ids: Sequence[str]) -> Mapping[str, int]:
         return {name: head.revision for name, head in services.ledger.heads("memory", memory_ids).items()}
 
-    by = _by(services)
     return await derive(by.reasoner, by.schema, plan, State(memories, rows, revisions))
 
 

@@ -18,7 +18,7 @@ from mindmem.core.reason.port import Candidate, Judged, Mention, Verdict
 from mindmem.core.reason.schema_port import EntityMatch, MatchRequest
 from mindmem.core.records import Edge, Entity, Scope
 from mindmem.core.schema.known import KnownEntities
-from mindmem.core.schema.names import family, fits, incompatible, name_key, titled
+from mindmem.core.schema.names import family, fits, incompatible, name_key, plain_name, titled
 from mindmem.core.text import normalise_name
 
 __all__ = ["MAYBE_SAME", "Fused", "Fusing"]
@@ -39,7 +39,7 @@ class Fused:
     """The candidates with entity ids and canonical names, and what the graph learns of entities.
 
     ``entities`` are new ones and next revisions; ``same`` are pairs of known entities (gone, kept) that the text
-    states to be one; ``names`` are the entity ids of the further names, in order.
+    states to be one; ``names`` are the entity ids of the further names, in order; ``known`` is what they were looked up in.
     """
 
     candidates: tuple[Candidate, ...]
@@ -47,6 +47,7 @@ class Fused:
     edges: tuple[Edge, ...] = ()
     same: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
+    known: KnownEntities = field(default_factory=KnownEntities)
 
 
 @dataclass(slots=True, eq=False)
@@ -130,11 +131,11 @@ class Fusing:
         if fitting:
             sense = fitting[0]
         else:
-            sense = _Sense(name)
+            sense = _Sense(plain_name(name))
             senses.append(sense)
         if not family(sense.kind) and kind:
             sense.kind = kind
-        sense.forms.setdefault(_form(name))
+        sense.forms.setdefault(plain_name(name))
         sense.places.append(place)
         return sense
 
@@ -175,7 +176,7 @@ class Fusing:
                 return
             self._same[one.entity.entity_id] = other.entity.entity_id
         self._join(one, other)
-        other.name = other.name if other.name.casefold() == _form(name).casefold() else _form(name)
+        other.name = other.name if other.name.casefold() == plain_name(name).casefold() else plain_name(name)
 
     def _bearer(self, name: str) -> _Sense:
         fresh = name_key(name) not in self._senses
@@ -267,6 +268,7 @@ class Fusing:
             edges=tuple(dict.fromkeys(self._edges)),
             same=tuple(self._same.items()),
             names=tuple("" if one is None else self._id(one.root(), entities) for one in self._names),
+            known=self._known,
         )
 
     def _unite(self, sense: _Sense, entity: Entity, made: Mapping[str, _Sense]) -> None:
@@ -306,7 +308,8 @@ class Fusing:
         if key == known or key in {name_key(alias) for alias in entity.aliases}:
             return entity.name
         renamed = any(name_key(form) == known for form in sense.forms)
-        fuller = known.split()[:1] == key.split()[:1] and len(key.split()) > len(known.split())
+        same = known.split()[:1] == key.split()[:1] or titled(entity.name)
+        fuller = same and len(key.split()) > len(known.split())
         return sense.name if renamed or fuller else entity.name
 
     def _new(self, sense: _Sense) -> Entity:
@@ -349,13 +352,6 @@ def _common(sense: _Sense, known: Sequence[Entity]) -> bool:
     form = next(iter(sense.forms), sense.name)
     plain = form.isascii() and form.islower() and not family(sense.kind)
     return plain and all(one.name[:1].isupper() and family(one.entity_type) for one in known)
-
-
-def _form(name: str) -> str:
-    """The name without possessive."""
-    for ending in ("'s", "’s"):
-        name = name.removesuffix(ending)
-    return name.strip()
 
 
 def _aliases(name: str, forms: Iterable[str]) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from mindmem.core.records import Entity
-from mindmem.core.schema.names import Fit, first_names, fits, incompatible, name_key, short_forms
+from mindmem.core.schema.names import Fit, family, first_names, fits, incompatible, name_key, short_forms
 
-__all__ = ["KnownEntities"]
+__all__ = ["KnownEntities", "fit"]
 
 
 class KnownEntities:
@@ -55,7 +55,7 @@ class KnownEntities:
         return tuple(
             one
             for one in self._all(ids)
-            if not incompatible(one.entity_type, entity_type) and _fit(name, entity_type, one)
+            if not incompatible(one.entity_type, entity_type) and fit(name, entity_type, one)[0]
         )
 
     def _all(self, ids: Iterable[str]) -> tuple[Entity, ...]:
@@ -63,10 +63,18 @@ class KnownEntities:
         return tuple({one.entity_id: one for one in found if one is not None}.values())
 
 
-def _fit(name: str, entity_type: str, entity: Entity) -> Fit:
-    person = "person" in (entity_type, entity.entity_type)
-    for known in (entity.name, *entity.aliases):
-        found = fits(name, known, person=person) or fits(known, name, person=person)
-        if found:
-            return found
-    return ""
+def fit(name: str, entity_type: str, entity: Entity) -> tuple[Fit, bool]:
+    """Return how a name may stand for an entity, or the entity's for it: the second says that the name is the fuller.
+
+    An entity that has a full name of its own is known by less than another full name no more.
+    """
+    person = "person" in (family(entity_type), family(entity.entity_type))
+    names = (entity.name, *entity.aliases)
+    for known in names:
+        if found := fits(name, known, person=person):
+            return found, False
+    full = any(len(name_key(known).split()) > 1 for known in names)
+    for known in () if full and len(name_key(name).split()) > 1 and person else names:
+        if found := fits(known, name, person=person):
+            return found, True
+    return "", False

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from mindmem.core import ids
 from mindmem.core.text import normalise_name
 
-__all__ = ["Fit", "family", "first_names", "fits", "incompatible", "is_given", "is_initials", "name_key", "short_forms", "titled"]
+__all__ = ["Fit", "family", "first_names", "fits", "incompatible", "is_given", "is_initials", "name_key", "plain_name", "short_forms", "titled"]
 
 Fit = Literal["", "short", "initials", "qualified"]
 """How one name may stand for another: "Anna" or "Dr. Keller" for "Anna Keller", "WHO" for what it abbreviates,
@@ -113,6 +113,19 @@ def name_key(name: str) -> str:
     while len(kept) > 1 and kept[-1] in _FORMS:
         kept = kept[:-1]
     return _AFTER.sub("", " ".join(kept)) or " ".join(kept)
+
+
+def plain_name(name: str) -> str:
+    """Return a name as it is kept: without possessive, closing stop, and a title before a first and a last name.
+
+    >>> plain_name("Dr. Miriam Vogel's"), plain_name("Dr. Vogel"), plain_name("Acme Inc.")
+    ('Miriam Vogel', 'Dr. Vogel', 'Acme Inc')
+    """
+    plain = _POSSESSIVE.sub("", name.strip()).removesuffix(".")
+    found = plain.split()
+    while len(found) > 2 and normalise_name(found[0].replace(".", " ")) in _TITLES:
+        found = found[1:]
+    return " ".join(found)
 
 
 def titled(name: str) -> bool:

@@ -63,8 +63,9 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Subgraph:
-    """What an add brings: bound candidates, in the order of saying, summaries last; and its episodes."""
+    """What an add brings: bound candidates, in the order of saying, summaries last; its episodes, and by whom."""
 
+    by: Schematic
     candidates: tuple[Candidate, ...]
     episodes: tuple[Episode, ...] = ()
     rejected: tuple[tuple[str, str], ...] = ()
@@ -113,7 +114,7 @@ async def prepare(
             Episode(stretch, inside, bound.relations, bound.aliases, len(made) + len(summaries) if summary else -1)
         )
         summaries += [summary] if summary else []
-    return Subgraph((*made, *summaries), tuple(episodes), tuple(rejected))
+    return Subgraph(by, (*made, *summaries), tuple(episodes), tuple(rejected))
 
 
 class TryAgain(Exception):
@@ -182,7 +183,7 @@ def _quoted(summary: str, messages: Sequence[Message]) -> tuple[Source, ...]:
     return tuple(Source(message.message_id, 0, len(message.content)) for message in ends)
 
 
-async def fuse(by: Schematic, subgraph: Subgraph, known: KnownEntities, scope: Scope) -> Fused:
+async def fuse(subgraph: Subgraph, known: KnownEntities, scope: Scope) -> Fused:
     """Return the candidates with the entities that their names denote; ``names`` are the ids of each relation's source
     and target, in order.
 
@@ -199,7 +200,7 @@ async def fuse(by: Schematic, subgraph: Subgraph, known: KnownEntities, scope: S
     aliases = dict.fromkeys(pair for episode in subgraph.episodes for pair in episode.aliases)
     fusing = Fusing(subgraph.candidates, aliases, known, scope, names, settled=summaries)
     requests = fusing.questions()
-    verdicts = await by.reasoner.match.match(requests) if requests else []
+    verdicts = await subgraph.by.reasoner.match.match(requests) if requests else []
     failed = next((one for one in verdicts if isinstance(one, Failed) and one.transient), None)
     if failed is not None:
         raise TryAgain(failed.reason)

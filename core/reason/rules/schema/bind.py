@@ -6,6 +6,7 @@ from dataclasses import replace
 from mindmem.core.reason.port import Candidate, Judged, Verdict
 from mindmem.core.reason.rules.schema.aliases import stated_aliases
 from mindmem.core.reason.rules.schema.episode import tell
+from mindmem.core.reason.rules.schema.heard import UNTRUSTED, commanding
 from mindmem.core.reason.rules.schema.kinds import kind_of, retyped
 from mindmem.core.reason.rules.schema.properties import Lexicon
 from mindmem.core.reason.rules.schema.relations import relations_of
@@ -39,13 +40,15 @@ class RulesBinder:
     def _bound(self, request: SchemaRequest) -> SchemaBound:
         lexicon = self._lexicon(request.schema)
         speakers = frozenset(message.name.casefold() for message in request.messages if message.name)
-        told = tell(request.messages, request.timezone)
+        deaf = commanding(request.messages, request.candidates)
+        heard = [message for message in request.messages if message.message_id not in deaf]
+        told = tell(heard, request.timezone)
         return SchemaBound(
             candidates=tuple(self._candidate(one, lexicon, speakers) for one in request.candidates),
             title=told.title,
             summary=told.summary,
-            relations=relations_of(request.messages, request.candidates),
-            aliases=stated_aliases(request.messages),
+            relations=relations_of(heard, request.candidates),
+            aliases=stated_aliases(heard),
         )
 
     def _lexicon(self, schema: Schema) -> Lexicon:
@@ -54,6 +57,8 @@ class RulesBinder:
         return self._last[1]
 
     def _candidate(self, candidate: Candidate, lexicon: Lexicon, speakers: frozenset[str]) -> Candidate:
+        if UNTRUSTED in candidate.flags:
+            return candidate
         kind = candidate.entity_type
         if kind in ("", "thing"):
             personal = candidate.property_name in _PERSONAL

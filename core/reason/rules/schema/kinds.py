@@ -30,11 +30,12 @@ _SAYS: Final = (
     r"|(?:is|was) (?:pregnant|engaged|married|single|divorced))\b"
 )
 _GOES: Final = (
-    r"\b(?:liv(?:e|es|ed|ing)|mov(?:e|es|ed|ing)|fl(?:y|ew|own|ying|ies)|travel\w*|trip|tour|drove|driv\w+|went|go(?:es|ing)?"
-    r"|visit\w*|holidays?|vacation\w*|arriv\w*|born|grew up|grow\w* up|stay\w*|settl\w*|return\w*|emigrat\w*|immigrat\w*"
-    r"|relocat\w*|head(?:ed|ing)|flights?|tickets?|summer|winter|weekend|honeymoon|based|located|holidayed|landed"
-    r"|capital|city|town|village|country|province|island|streets|north|south|east|west|coast|border|population) "
-    r"(?:\w+ ){0,3}?(?:in|to|from|of|through|across|around|near|outside)? ?(?:the )?$"
+    r"\b(?:(?:liv(?:e|es|ed|ing)|mov(?:e|es|ed|ing)|fl(?:y|ew|own|ying|ies)|travel\w*|trips?|tours?|drove|driv\w+|went"
+    r"|go(?:es|ing)?|holidays?|vacation\w*|arriv\w*|born|grew up|grow\w* up|stay\w*|settl\w*|return\w*|emigrat\w*"
+    r"|immigrat\w*|relocat\w*|head(?:ed|ing)|flights?|tickets?|summer|winter|weekend|honeymoon|based|located|landed"
+    r"|capital|city|town|village|country|province|island|streets|north|south|east|west|coast|border|population)"
+    r" (?:(?!by\b|with\b)\w+ ){0,3}?(?:in|to|from|of|through|across|around|near|outside)"
+    r"|visit(?:s|ed|ing)?|toured|explor(?:e|ed|ing)|left for|reached) (?:the )?$"
 )
 _IN: Final = re.compile(r"(?:^|[\s(])(?P<word>\S+ )?[Ii]n $")
 _NO_PLACE_BEFORE: Final = re.compile(

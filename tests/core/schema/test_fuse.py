@@ -1,0 +1,122 @@
+"""Which entity a name denotes: renames, aliases and nicknames come to one, prefix twins and homonyms stay apart."""
+
+from pathlib import Path
+
+import pytest
+from support.schema import entities, related, say, schema_store, whose
+
+ONE = [
+    # what is said, add by add, and the names that are one entity's
+    (["My sister Anna Keller lives in Lisbon.", "Anna got engaged to Ben!"], ["Anna Keller", "Anna"]),
+    (["My friend Robert Smith lives in Leeds.", "Robert Smith (Bob) got promoted."], ["Robert Smith", "Bob"]),
+    (["My friend Robert Smith lives in Leeds.", "I met Bob for lunch."], ["Robert Smith", "Bob"]),
+    (["My boss Dr. Miriam Vogel retired.", "Dr. Vogel was born in Graz."], ["Miriam Vogel"]),
+    (["My cousin José Álvarez lives in Madrid.", "My cousin Jose Alvarez called."], ["José Álvarez"]),
+    (["I met Katherine Moore. She goes by Kit at work.", "My friend Kit called."], ["Katherine Moore", "Kit"]),
+    (["My sister Anna, we call her Annie, studies law.", "My sister Annie called."], ["Anna", "Annie"]),
+    (["Everybody calls me Bobby.", "Bobby moved to Rome."], ["Sam", "Bobby"]),
+    (["The World Health Organization (WHO) hired my aunt.", "My aunt works at WHO."],
+     ["World Health Organization", "WHO"]),
+    (["NRL stands for Northern Research Lab.", "I work at NRL."], ["Northern Research Lab", "NRL"]),
+    (["I work at Widget Works.", "Widget Works was renamed to Lumen Labs."], ["Widget Works", "Lumen Labs"]),
+    (["We renamed Falcon to Osprey.", "I work on Osprey, not on the old Falcon code."], ["Falcon", "Osprey"]),
+    (["Elena Petrova, née Ivanova, is my friend."], ["Elena Petrova", "Ivanova"]),
+    (["I work at Acme Inc. in Berlin.", "My boss at Acme is Ruth."], ["Acme Inc"]),
+    (["My friend Liz Turner moved to Bath.", "My friend Elizabeth Turner called."], ["Liz Turner", "Elizabeth Turner"]),
+    (["My uncle William Hart, aka Bill, is a pilot.", "My uncle Bill called."], ["William Hart", "Bill"]),
+    (["I met Tom Fisher at the gym.", "My friend Thomas Fisher called."], ["Tom Fisher", "Thomas Fisher"]),
+    (["My colleague Priya called. Priya Raman is moving to Oslo."], ["Priya", "Priya Raman"]),
+    (["My sister Mary Jones called. She changed her name to Mary Stone."], ["Mary Stone"]),
+    (["我妹妹叫王芳，我们都叫她芳芳。", "芳芳在腾讯工作。"], ["王芳", "芳芳"]),
+    (["北京大学简称北大。", "我在北大工作。"], ["北京大学", "北大"]),
+    (["The Data Platform Group, DPG for short, is hiring.", "I work at DPG."], ["Data Platform Group", "DPG"]),
+]  # fmt: skip
+
+TWO = [
+    (["My friend Anna called.", "My friend Annabel called."], "Anna", "Annabel"),
+    (["The Data Team lives in Berlin.", "I work at Data Team West."], "Data Team", "Data Team West"),
+    (["We use Java for billing.", "We use JavaScript for the website."], "Java", "JavaScript"),
+    (["I grew up in Springfield, Illinois.", "My friend Joe lives in Springfield, Ohio."],
+     "Springfield, Illinois", "Springfield, Ohio"),
+    (["My boss Anna Keller called.", "My sister Anna Schmidt called."], "Anna Keller", "Anna Schmidt"),
+    (["My friend Anna met Anna Keller in town."], "Anna", "Anna Keller"),
+    (["My friend Jon Berg called.", "My friend Jonas Berg called."], "Jon Berg", "Jonas Berg"),
+    (["I met Sam Reed.", "I met Samantha Reed and Sam Reed at the party."], "Sam Reed", "Samantha Reed"),
+    (["My uncle John Smith called.", "My cousin John Smith Jr. called."], "John Smith", "John Smith Jr"),
+    (["I work at Acme Bank.", "My sister works at Acme Foods."], "Acme Bank", "Acme Foods"),
+    (["My friend Mark lives in Rome.", "My friend Marc lives in Bonn."], "Mark", "Marc"),
+    (["I live in York.", "My aunt lives in New York."], "York", "New York"),
+    (["My friend Paul Klein called.", "My friend Paula Klein called."], "Paul Klein", "Paula Klein"),
+    (["I work at Northwind.", "My brother works at Northwind Traders."], "Northwind", "Northwind Traders"),
+    (["My teacher is Dr. Vogel.", "My friend Miriam Vogel called.", "My friend Peter Vogel called."],
+     "Miriam Vogel", "Peter Vogel"),
+    (["The World Trade Organization is in Geneva.", "I work at World Health Organization."],
+     "World Trade Organization", "World Health Organization"),
+]  # fmt: skip
+
+HOMONYMS = [
+    # the name, as one kind of thing and as another
+    ("Jordan", ["My friend Jordan called me.", "Last year I travelled to Jordan."], {"person", "place"}),
+    ("Paris", ["I moved to Paris in May.", "My sister Paris called me."], {"person", "place"}),
+    ("Amazon", ["I work at Amazon.", "We travelled to the Amazon last summer."], {"organization", "place"}),
+    ("Max", ["My dog Max is ill.", "My brother Max called."], {"animal", "person"}),
+    ("Austin", ["I live in Austin.", "My colleague Austin called."], {"person", "place"}),
+    ("Emma", ["I read the novel Emma.", "My friend Emma called."], {"work", "person"}),
+    ("Sydney", ["My daughter Sydney laughed.", "We flew to Sydney."], {"person", "place"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "names"), ONE, ids=lambda value: str(value[-1]))
+def test_renames_aliases_and_nicknames_come_to_one_entity(tmp_path: Path, said: list[str], names: list[str]) -> None:
+    with schema_store(tmp_path) as memory:
+        for day, content in enumerate(said, start=1):
+            say(memory, content, day=day)
+        bearers = [whose(memory, name) for name in names]
+        assert all(len(one) == 1 for one in bearers), {name: whose(memory, name) for name in names}
+        assert len(set.union(*bearers)) == 1, [(one.name, one.aliases) for one in entities(memory)]
+        given = {word for name in names for word in (name, name.split()[0])}
+        alike = [one for one in entities(memory) if one.name in given]
+        assert len(alike) == 1, [(one.name, one.aliases, one.entity_type) for one in entities(memory)]
+
+
+@pytest.mark.parametrize(("said", "one", "other"), TWO, ids=lambda value: value if isinstance(value, str) else "")
+def test_prefix_twins_stay_apart(tmp_path: Path, said: list[str], one: str, other: str) -> None:
+    with schema_store(tmp_path) as memory:
+        for day, content in enumerate(said, start=1):
+            say(memory, content, day=day)
+        first, second = whose(memory, one), whose(memory, other)
+        assert len(first) == len(second) == 1, [(each.name, each.aliases) for each in entities(memory)]
+        assert first != second
+
+
+@pytest.mark.parametrize(("name", "said", "kinds"), HOMONYMS, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("turned", [False, True])
+def test_homonyms_of_different_kinds_stay_apart_in_either_order(
+    tmp_path: Path, name: str, said: list[str], kinds: set[str], turned: bool
+) -> None:
+    with schema_store(tmp_path) as memory:
+        for day, content in enumerate(reversed(said) if turned else said, start=1):
+            say(memory, content, day=day)
+        bearers = [one for one in entities(memory) if one.name == name]
+        assert {one.entity_type for one in bearers} == kinds, [(one.name, one.entity_type) for one in entities(memory)]
+        assert len(bearers) == 2
+
+
+def test_a_first_name_that_fits_two_people_stays_apart_and_is_linked_to_both(tmp_path: Path) -> None:
+    with schema_store(tmp_path) as memory:
+        say(memory, "My boss Anna Keller called.", day=1)
+        say(memory, "My sister Anna Schmidt called.", day=2)
+        say(memory, "My friend Anna called.", day=3)
+        assert {one for one in related(memory) if one[1] == "maybe_same"} in (
+            {("Anna", "maybe_same", "Anna Keller"), ("Anna", "maybe_same", "Anna Schmidt")},
+            {("Anna Keller", "maybe_same", "Anna"), ("Anna", "maybe_same", "Anna Schmidt")},
+            {("Anna", "maybe_same", "Anna Keller"), ("Anna Schmidt", "maybe_same", "Anna")},
+            {("Anna Keller", "maybe_same", "Anna"), ("Anna Schmidt", "maybe_same", "Anna")},
+        )
+
+
+def test_the_same_add_again_changes_no_entity(tmp_path: Path) -> None:
+    with schema_store(tmp_path) as memory:
+        for _ in range(2):
+            say(memory, "My sister Anna Keller lives in Lisbon.", "Anna got engaged to Ben!", day=1)
+        assert {one.revision for one in entities(memory)} == {1}
