@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from mindmem.core.errors import InvalidInput
 
 __all__ = [
+    "DashboardSettings",
     "EmbedSettings",
     "IngestSettings",
     "LlmSettings",
@@ -169,6 +170,17 @@ class RerankSettings(_Part):
     timeout: float = Field(default=20.0, gt=0)
 
 
+class DashboardSettings(_Part):
+    """The dashboard: who may open it, and what it lets them do."""
+
+    password: SecretStr = SecretStr("")
+    """Asked for before anything is shown; empty: none is, and the dashboard listens on this machine only."""
+    writes: bool = False
+    """Let people archive, correct, undo and retry; off: everything is read only."""
+    prefect_url: str = "http://127.0.0.1:4200"
+    """Where the Prefect UI answers, for links to runs; empty: no links."""
+
+
 class Settings(_Part):
     """Everything that can be set. Nested names use two underscores: ``MINDMEM_STORE__LEDGER_URL``."""
 
@@ -187,6 +199,7 @@ class Settings(_Part):
     llm: LlmSettings = LlmSettings()
     embed: EmbedSettings = EmbedSettings()
     rerank: RerankSettings = RerankSettings()
+    dashboard: DashboardSettings = DashboardSettings()
 
     @field_validator("home")
     @classmethod

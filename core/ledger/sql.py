@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, insert, inspect, select, text
 
@@ -28,6 +29,7 @@ from mindmem.core.ledger.restore import restore
 from mindmem.core.ledger.state import State
 from mindmem.core.records import Change, Partition
 from mindmem.core.records.llm_call import LlmCall
+from mindmem.core.sqlite_access import access
 
 __all__ = ["SqlLedger", "open_ledger", "sqlite_url"]
 
@@ -86,8 +88,14 @@ class SqlLedger(Commits, State, History, Leases, Queue, Buffers, Quarantine, Cal
         self.close()
 
 
-def sqlite_url(file: Path) -> str:
-    """Return the URL of a ledger in a SQLite file, whatever characters its path holds."""
+def sqlite_url(file: Path, *, read_only: bool = False) -> str:
+    """Return the URL of a ledger in a SQLite file, whatever characters its path holds.
+
+    With ``read_only`` the file, which must be there, is opened so that no write can happen and no writer ever waits.
+    """
+    if read_only and access(file).writes:  # one that may not be written is opened so by itself
+        place = URL.create("sqlite", database=f"file:{quote(str(file))}", query={"mode": "ro", "uri": "true"})
+        return place.render_as_string()
     return URL.create("sqlite", database=str(file)).render_as_string()
 
 
