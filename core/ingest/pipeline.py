@@ -262,7 +262,7 @@ def _receipt(prepared: Prepared, plan: Plan, changes: tuple[Change, ...]) -> Rec
         actions=actions,
         counts=dict(+counts),
         quarantined=tuple(item.quarantine_id for item in prepared.rejected),
-        joined=tuple(joined.add_id for joined in prepared.request.joined),
+        joined=tuple(joined.add_id for joined in prepared.request.joined[1:]),
     )
 
 

@@ -6,6 +6,7 @@ written, so it can be done for several adds at a time, on one state of the store
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -75,7 +76,7 @@ def listen(services: Services, request: AddRequest) -> Heard | Receipt:
     Raises:
         InvalidInput, Conflict: see ``Memory.add``.
     """
-    heard = [_listen(services, part) for part in (replace(request, joined=()), *request.joined)]
+    heard = [_listen(services, part) for part in request.joined or (request,)]
     new = [part for part in heard if isinstance(part, Heard)]
     if not new:
         return heard[0]
@@ -85,17 +86,34 @@ def listen(services: Services, request: AddRequest) -> Heard | Receipt:
 def _together(services: Services, parts: Sequence[Heard]) -> Heard:
     """Return several adds as one: the first one's request, and the messages of all."""
     first, *others = parts
-    fresh = tuple(message for part in parts for message in part.fresh)
+    fresh = _placed(parts)
     scopes = {part.request.scope for part in parts}
     scope = first.request.scope if len(scopes) == 1 else first.request.scope.without_session()
     return replace(
         first,
-        request=replace(first.request, scope=scope, joined=tuple(part.request for part in others)),
+        request=replace(first.request, scope=scope, joined=tuple(part.request for part in parts)),
         fresh=fresh,
         skips=tuple(skip for part in parts for skip in part.skips),
         windows=_windows(services, fresh, fresh),
         joined=tuple(Joined(part.request.key, part.digest, part.request.done) for part in others),
     )
+
+
+def _placed(parts: Sequence[Heard]) -> tuple[Message, ...]:
+    """Return the messages of all parts; where nobody gave their positions, they go on from one part to the next."""
+    messages: list[Message] = []
+    following: Counter[str] = Counter()
+    for part in parts:
+        items = part.request.messages
+        told = isinstance(items, Sequence) and any(
+            isinstance(one, Mapping) and one.get("position") is not None for one in items
+        )
+        begin = Counter() if told else Counter(following)
+        for message in part.fresh:
+            session = message.scope.session_id
+            messages.append(replace(message, position=message.position + begin[session]))
+            following[session] = max(following[session], messages[-1].position + 1)
+    return tuple(messages)
 
 
 def _listen(services: Services, request: AddRequest) -> Heard | Receipt:

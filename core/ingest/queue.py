@@ -161,8 +161,8 @@ def _settled(services: Services, groups: Sequence[Group], outcomes: Sequence[Out
 
 
 def _together(group: Group, run_id: str) -> AddRequest:
-    first, *others = (queued(one, run_id) for one in group)
-    return replace(first, joined=tuple(others))
+    requests = tuple(queued(one, run_id) for one in group)
+    return requests[0] if len(requests) == 1 else replace(requests[0], joined=requests)
 
 
 def _set_aside(services: Services, waiting: PendingAdd, error: MindMemError) -> Receipt:

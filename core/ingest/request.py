@@ -31,7 +31,8 @@ Group: TypeAlias = tuple[PendingAdd, ...]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddRequest:
     """One add as a caller states it (see ``Memory.add``); ``origin`` names the file and lines it was read from.
-    ``joined`` are further adds of the same user, app and agent, to be carried out with it as one change."""
+    ``joined`` are adds of the same user, app and agent that are carried out as one change; this one then only stands
+    for the first of them."""
 
     messages: MessageInput
     scope: Scope
