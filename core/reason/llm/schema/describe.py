@@ -19,6 +19,7 @@ from mindmem.core.reason.llm.schema.said import Said, cleaned
 from mindmem.core.reason.port import Failed, Judged, Unsure, Verdict
 from mindmem.core.reason.rules import junk
 from mindmem.core.reason.rules.schema.describe import AUGMENTED, MOST
+from mindmem.core.reason.rules.schema.heard import UNTRUSTED
 from mindmem.core.reason.schema_port import Described, KeyDescriber, KeyRequest
 from mindmem.core.redact import holds_mark, redact
 from mindmem.core.settings import LlmSettings
@@ -34,7 +35,6 @@ _MEMORIES: Final = 30  # of one entity, the latest
 _SHOWN: Final = 160  # characters of each
 _LONGEST: Final = 60  # characters of a key
 _WORDS: Final = 12
-_UNTRUSTED: Final = "instruction_like"
 
 
 class LlmDescriber:
@@ -84,7 +84,7 @@ class LlmDescriber:
 
 
 def _contents(request: KeyRequest) -> list[str]:
-    trusted = [one for one in request.memories if _UNTRUSTED not in one.flags and has_substance(one.content)]
+    trusted = [one for one in request.memories if UNTRUSTED not in one.flags and has_substance(one.content)]
     return [one_line(one.content, _SHOWN) for one in trusted[-_MEMORIES:]]
 
 

@@ -9,8 +9,8 @@ from mindmem.core.language.words import estimate_tokens
 from mindmem.core.reason.llm.evidence import Shown, evidence_of
 from mindmem.core.reason.llm.schema.said import Said
 from mindmem.core.reason.port import Candidate, Envelope
-from mindmem.core.reason.rules import junk
 from mindmem.core.reason.rules.schema.aliases import USER
+from mindmem.core.reason.rules.schema.heard import UNTRUSTED, commanding
 from mindmem.core.reason.schema_port import SchemaBound, SchemaRequest
 from mindmem.core.records import Source, Window
 from mindmem.core.records.schema import EntityType
@@ -22,8 +22,6 @@ MESSAGE_TOKENS: Final = 6_000
 _NEAR: Final = 2  # messages on either side of what a candidate rests on
 _LEAST: Final = 200  # characters of a message that are shown in any case
 _AROUND: Final = 150  # characters around a source
-_READ: Final = 20_000  # characters that are looked at for instructions
-_UNTRUSTED: Final = "instruction_like"
 _NAMED_BY_KIND: Final = frozenset({"tool_trace", "experience", "skill_candidate", "file_knowledge"})
 """Types of memory whose properties have names of their own, whatever the schema."""
 
@@ -51,12 +49,12 @@ class Episode:
         places = [
             place
             for place, one in enumerate(request.candidates)
-            if _UNTRUSTED not in one.flags and one.mem_type not in _NAMED_BY_KIND
+            if UNTRUSTED not in one.flags and one.mem_type not in _NAMED_BY_KIND
         ]
-        commanding = frozenset(one.message.message_id for one in shown if junk.is_instruction(one.text[:_READ]))
-        texts = [text for one in shown if one.message.message_id not in commanding for text in _said(one, request)]
+        deaf = commanding(request.messages, request.candidates)
+        texts = [text for one in shown if one.message.message_id not in deaf for text in _said(one, request)]
         texts += [text for place in places for text in _claimed(request.candidates[place])]
-        return cls(request, plain, shown, tuple(places if shown else ()), commanding, Said(texts))
+        return cls(request, plain, shown, tuple(places if shown else ()), deaf, Said(texts))
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:

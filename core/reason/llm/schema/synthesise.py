@@ -20,6 +20,7 @@ from mindmem.core.reason.llm.memories import shown as shown_memories
 from mindmem.core.reason.llm.schema.replies import Synthesised, SynthesiseReply
 from mindmem.core.reason.llm.schema.said import Said
 from mindmem.core.reason.port import Failed, Judged, Verdict
+from mindmem.core.reason.rules.schema.heard import UNTRUSTED
 from mindmem.core.reason.schema_port import Synthesis, Synthesiser, SynthesisRequest
 from mindmem.core.records import Memory
 from mindmem.core.records.schema import EntityType, Property
@@ -41,7 +42,6 @@ _LONGEST: Final = 400  # characters of a conclusion
 _SURE: Final = 0.7
 _FOUNDED: Final = 0.25
 """Least part of a conclusion's content words that its evidence has: summing up needs words of its own."""
-_UNTRUSTED: Final = "instruction_like"
 _ABSOLUTE: Final = frozenset(
     "always never every everyone everybody everything everywhere only forever constantly".split()
 )
@@ -69,7 +69,7 @@ class LlmSynthesiser:
         return await gathered([self._entity(request) for request in requests])
 
     async def _entity(self, request: SynthesisRequest) -> Verdict[tuple[Synthesis, ...]]:
-        usable = [one for one in request.memories if one.order == 1 and _UNTRUSTED not in one.flags]
+        usable = [one for one in request.memories if one.order == 1 and UNTRUSTED not in one.flags]
         if len(usable) < 2:
             return Judged(tuple(map(_retired, request.current)))
         memories = _chosen(usable, request.current)
