@@ -10,10 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
 
-from mindmem.core import lifecycle, retrieve
+from mindmem.core import graph, lifecycle, retrieve
 from mindmem.core.answer import AnswerResult, answer
 from mindmem.core.clock import Clock
-from mindmem.core.errors import StoreUnavailable
+from mindmem.core.errors import InvalidInput, StoreUnavailable
 from mindmem.core.ingest import pipeline, queue
 from mindmem.core.ingest.normalise import MessageInput
 from mindmem.core.ingest.overlap import add_wave, stops
@@ -22,6 +22,7 @@ from mindmem.core.labels import idempotency_key_of, label
 from mindmem.core.operate import MaintainReport, Status, maintain, status, verify
 from mindmem.core.records import Change, Message, Page, Receipt, Scope, SearchResult
 from mindmem.core.records import Memory as MemoryRecord
+from mindmem.core.records.graph import EntityPage, EntityView, GraphView
 from mindmem.core.reembed import Reembedded, Reembedding, Watch, estimate_reembedding, reembed
 from mindmem.core.retrieve import check_count
 from mindmem.core.services import Services, open_services
@@ -465,15 +466,106 @@ class Memory:
         """
         return tuple(retrieve.history(self.services, self.get(memory_id)))
 
-    def timeline(self, memory_id: str) -> tuple[MemoryRecord, ...]:
-        """Return the memories of the same entity and property, in event time, superseded ones too.
+    def timeline(
+        self,
+        subject: str,
+        property_name: str | None = None,
+        *,
+        user_id: str | None = None,
+        as_of: datetime | None = None,
+        **within: Unpack[Within],
+    ) -> tuple[MemoryRecord, ...]:
+        """Return what was true of one property of an entity over time: its memories in event time, superseded ones too.
+
+        Args:
+            subject: the entity's name, alias or id; without ``property_name`` the id of a memory, whose entity and
+                property are meant.
+            property_name: the property, "home city" or "home_city".
+            user_id: whose memories; needed with a name.
+            as_of: only what was true at that time (aware).
+
+        Raises:
+            NotFound: no such memory, entity or property; the message tells which there are.
+            InvalidInput: several entities bear the name; the message tells their ids.
 
         >>> _ = memory.add("I work at Acme.", user_id="ann")
         >>> [found] = memory.add("I work at Initech now.", user_id="ann").memory_ids[:1]
         >>> [(claim.value, claim.status) for claim in memory.timeline(found)]
         [('Acme', 'archived'), ('Initech', 'active')]
+        >>> [claim.value for claim in memory.timeline("user", memory.get(found).property_name, user_id="ann")]
+        ['Acme', 'Initech']
         """
-        return tuple(retrieve.timeline(self.services, self.get(memory_id)))
+        if property_name is None:
+            given = {"user_id": user_id, "as_of": as_of, **within}
+            unused = [name for name, value in given.items() if value is not None]
+            if unused:
+                raise InvalidInput(f"The timeline of a memory takes no {unused[0]}.", field=unused[0])
+            return tuple(retrieve.timeline(self.services, self.get(subject)))
+        return graph.timeline(self.services, self._scope(user_id, within), subject, property_name, as_of=as_of)
+
+    def entity(self, name: str, *, user_id: str, **within: Unpack[Within]) -> EntityView:
+        """Return what is known of an entity: its aliases, properties with their active memories, and related entities.
+
+        Args:
+            name: its name, an alias, or its id; a merged entity's lead to the one that it became.
+
+        Raises:
+            NotFound: nobody is called that; the message tells names that are near.
+            InvalidInput: several entities bear the name; the message tells their ids.
+
+        >>> _ = memory.add("My sister Nora lives in Oslo.", user_id="ann")
+        >>> memory.entity("nora", user_id="ann").entity.name
+        'Nora'
+        """
+        return graph.entity_view(self.services, self._scope(user_id, within), name)
+
+    def entities(
+        self,
+        *,
+        user_id: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+        **within: Unpack[Within],
+    ) -> EntityPage:
+        """Return the next ``limit`` entities after ``cursor``, those that stand for themselves; by id.
+
+        >>> _ = memory.add("My sister Nora lives in Oslo.", user_id="ann")
+        >>> {"Nora", "Oslo"} <= {entity.name for entity in memory.entities(user_id="ann").entities}
+        True
+        """
+        scope = self._scope(user_id, within, need_user=False)
+        return graph.entities(self.services, scope, cursor=cursor, limit=limit)
+
+    def graph(
+        self,
+        name: str,
+        hops: int = 1,
+        *,
+        user_id: str,
+        as_of: datetime | None = None,
+        limit: int = 100,
+        memories: bool = False,
+        **within: Unpack[Within],
+    ) -> GraphView:
+        """Return the neighbourhood of an entity: who and what it is related to, over up to three hops.
+
+        Args:
+            name: see ``entity``.
+            hops: 1 to 3.
+            as_of: the relations that held at that time (aware); left out: those that hold now.
+            limit: nodes at most, 1 to 500, the nearest first; ``cut`` in the result tells that there are more.
+            memories: also return the memories that say so, as nodes.
+
+        Raises:
+            NotFound, InvalidInput: see ``entity``.
+
+        >>> _ = memory.add("My sister Nora lives in Oslo.", user_id="ann")
+        >>> "Oslo" in {node.label for node in memory.graph("Nora", user_id="ann").nodes}
+        True
+        """
+        return graph.graph(
+            self.services, self._scope(user_id, within), name, hops=hops, as_of=as_of, limit=limit, memories=memories
+        )
 
     def changes(self, *, user_id: str | None = None, limit: int = 50) -> tuple[Change, ...]:
         """Return the newest changes of the project, or of one user in it.

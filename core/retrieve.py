@@ -14,7 +14,9 @@ from mindmem.core.upkeep import caught_up
 
 __all__ = [
     "Request",
+    "by_event",
     "check_count",
+    "check_time",
     "context",
     "evidence",
     "get",
@@ -24,6 +26,7 @@ __all__ = [
     "scroll",
     "search",
     "timeline",
+    "was_true",
 ]
 
 _MAX_PAGE = 1000
@@ -58,7 +61,7 @@ def search(services: Services, request: Request) -> SearchResult:
     if request.known_at is not None:
         hits = _as_known(services, request, request.known_at, hits)
     elif request.as_of is not None:
-        hits = tuple(hit for hit in hits if _was_true(hit.memory, request.as_of))
+        hits = tuple(hit for hit in hits if was_true(hit.memory, request.as_of))
     hits = hits[: request.top_k]
     if request.evidence:
         hits = _with_evidence(services, request.scope, hits)
@@ -145,7 +148,7 @@ def timeline(services: Services, memory: Memory) -> list[Memory]:
         cursor = page.cursor
         if cursor is None:
             break
-    return sorted(found, key=_event_order)
+    return sorted(found, key=by_event)
 
 
 def scope_filter(scope: Scope, *, active: bool) -> All:
@@ -218,7 +221,8 @@ def _as_known(services: Services, request: Request, known_at: datetime, hits: tu
     return tuple(replace(hit, memory=then[hit.memory.memory_id]) for hit in hits if hit.memory.memory_id in then)
 
 
-def _was_true(memory: Memory, at: datetime) -> bool:
+def was_true(memory: Memory, at: datetime) -> bool:
+    """Return whether a memory was true in the world at a time, as far as is known today."""
     began = memory.event_time
     if began is not None and began > at:
         return False
@@ -230,17 +234,19 @@ def _was_true(memory: Memory, at: datetime) -> bool:
 
 def _check(request: Request) -> None:
     for name, value in (("as_of", request.as_of), ("known_at", request.known_at)):
-        if value is None:
-            continue
-        if not isinstance(value, datetime) or value.tzinfo is None:
-            raise InvalidInput(
-                f"{name} must be a datetime with a time zone, got {bounded(value)}: add tzinfo=timezone.utc.",
-                field=name,
-            )
+        check_time(name, value)
     check_count("top_k", request.top_k, 100)
     least = request.score_threshold
     if least is not None and (isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1):
         raise InvalidInput(f"score_threshold must be a number in 0..1, got {bounded(least)}.", field="score_threshold")
+
+
+def check_time(name: str, value: datetime | None) -> None:
+    """Raise InvalidInput unless ``value`` is None or an aware datetime."""
+    if value is not None and (not isinstance(value, datetime) or value.tzinfo is None):
+        raise InvalidInput(
+            f"{name} must be a datetime with a time zone, got {bounded(value)}: add tzinfo=timezone.utc.", field=name
+        )
 
 
 def check_count(name: str, value: int, most: int | None = None) -> None:
@@ -250,8 +256,9 @@ def check_count(name: str, value: int, most: int | None = None) -> None:
         raise InvalidInput(f"{name} must be a whole number from 1{limit}, got {bounded(value)}.", field=name)
 
 
-def _event_order(memory: Memory) -> tuple[float, float, int, bool]:
-    """What has no time of its own counts as of when it was recorded; of one change, what it left active comes last."""
+def by_event(memory: Memory) -> tuple[float, float, int, bool]:
+    """Return what puts memories in event time: what has no time of its own counts as of when it was recorded, and of
+    one change what it left active comes last."""
     event = memory.event_time or memory.recorded_at
     when = event.timestamp() if event else 0.0
     said = memory.observed_at.timestamp() if memory.observed_at else when

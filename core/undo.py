@@ -2,7 +2,7 @@
 
 Changes are taken back whole and together, by writing for each of their memories the revision that stood before the
 first of them (a memory that was created since is archived). Other changes that wrote these memories since are in the
-way; with a cascade they go, too.
+way; with a cascade they go, too. Entities and edges follow (``undo_graph.py``).
 """
 
 from collections.abc import Collection, Sequence
@@ -11,8 +11,9 @@ from dataclasses import replace
 from mindmem.core.apply import next_revision
 from mindmem.core.errors import Conflict, NotFound
 from mindmem.core.ledger.port import Ledger
-from mindmem.core.records import Action, Change, Edge, Memory, Plan
+from mindmem.core.records import Action, Change, Memory, Plan
 from mindmem.core.tables.reader import Reader
+from mindmem.core.undo_graph import edges_back, entities_back
 
 __all__ = ["inverse"]
 
@@ -46,14 +47,15 @@ def inverse(change: Change, ledger: Ledger, reader: Reader, *, cascade: bool = F
                 f"{_some(fresh)}. Undo the later changes first, or use cascade."
             )
         taken.update({change_id: _known(ledger, change_id) for change_id in fresh})
-    actions = [_back(revisions, taken) for revisions in histories.values()]
+    actions = [action for revisions in histories.values() if (action := _back(revisions, taken)) is not None]
     later = sorted(taken.keys() - {change.change_id}, key=lambda change_id: -taken[change_id].seq)
     return Plan(
         kind="undo",
         scope=change.scope,
         base_version=base,
-        actions=tuple(action for action in actions if action is not None),
-        edges=_edges(sorted(taken.values(), key=lambda one: one.seq), reader, histories.keys()),
+        actions=tuple(actions),
+        entities=entities_back(reader, partition, taken, [action.memory for action in actions]),
+        edges=edges_back(reader, partition, taken),
         reason=f"undo of {change.change_id}" + (f", after it of {_some(later)}" if later else ""),
     )
 
@@ -97,17 +99,6 @@ def _back(revisions: Sequence[Memory], taken: Collection[str]) -> Action | None:
     restored = next_revision(replace(before, revision=latest.revision))
     same_words = before.content == latest.content
     return Action("restore" if same_words else "update", restored, f"undo: back to revision {before.revision}")
-
-
-def _edges(taken: Sequence[Change], reader: Reader, memories: Collection[str]) -> tuple[Edge, ...]:
-    """Return the edges of these memories as they were before the first change that wrote them."""
-    before: dict[tuple[object, ...], Edge] = {}
-    for change in taken:
-        for edge in reader.edges_written_by(change.change_id, change.scope.partition):
-            if edge.src in memories or edge.dst in memories:
-                key = (edge.src, edge.relation, edge.dst, edge.kind, edge.start, edge.end)
-                before.setdefault(key, replace(edge, active=not edge.active))
-    return tuple(before.values())
 
 
 def _some(ids: Sequence[str]) -> str:

@@ -149,6 +149,17 @@ class Reader:
         rows = self.view("edges").rows("edges", _where(owner)).filter(pl.col("change_id") == change_id)
         return [edge_of(row) for row in _collect(rows.unique(_EDGE, keep="last").sort(_EDGE)).iter_rows(named=True)]
 
+    def edge_histories(self, owner: Owner, src: Sequence[str]) -> dict[tuple[object, ...], list[tuple[str, Edge]]]:
+        """Return every state of the edges from any of ``src``, oldest first, each with the change that wrote it; by
+        what an edge is known by: src, relation, dst, kind, start and end."""
+        rows = self.view("edges").rows("edges", _where(owner, src=src)).sort("seq", *_EDGE)
+        found: dict[tuple[object, ...], list[tuple[str, Edge]]] = {}
+        for row in _collect(rows).iter_rows(named=True):
+            edge = edge_of(row)
+            key = (edge.src, edge.relation, edge.dst, edge.kind, edge.start, edge.end)
+            found.setdefault(key, []).append((row["change_id"], edge))
+        return found
+
     def counts(self, owner: Owner) -> dict[str, int]:
         """Return how many memories there are by status."""
         rows = latest(
@@ -193,6 +204,31 @@ class Reader:
             "entity_id"
         )
         return [entity_of(row) for row in _collect(rows).iter_rows(named=True)]
+
+    def entity_histories(self, owner: Owner, ids: Sequence[str]) -> dict[str, list[tuple[str, Entity]]]:
+        """Return all revisions of each of these entities, oldest first, each with the change that wrote it."""
+        rows = self.view("entities").rows("entities", _where(owner, entity_id=ids))
+        found: dict[str, list[tuple[str, Entity]]] = {}
+        ordered = rows.unique(["entity_id", "revision"], keep="first").sort("entity_id", "revision")
+        for row in _collect(ordered).iter_rows(named=True):
+            found.setdefault(row["entity_id"], []).append((row["change_id"], entity_of(row)))
+        return found
+
+    def entities_written_by(self, change_ids: Collection[str], owner: Owner) -> list[str]:
+        """Return the ids of the entities that any of these changes wrote, ordered."""
+        rows = self.view("entities").rows("entities", _where(owner))
+        rows = rows.filter(pl.col("change_id").is_in(list(change_ids))).select("entity_id").unique().sort("entity_id")
+        return _collect(rows)["entity_id"].to_list()
+
+    def entities_in_use(self, owner: Owner, ids: Sequence[str], *, but: Collection[str] = ()) -> set[str]:
+        """Return which of these entities an active memory is about or mentions, the memories in ``but`` apart."""
+        columns = ["memory_id", "revision", "status", "entity_id", "mentions"]
+        rows = latest(self.view().rows("memories", _where(owner)).select(columns), ["memory_id"])
+        rows = rows.filter(pl.col("status") == "active", ~pl.col("memory_id").is_in(list(but)))
+        own = rows.select("entity_id")
+        mentioned = rows.select(pl.col("mentions").alias("entity_id")).explode("entity_id").drop_nulls()
+        used = pl.concat([own, mentioned]).filter(pl.col("entity_id").is_in(list(ids))).unique()
+        return set(_collect(used)["entity_id"].to_list())
 
     def vectors(self, owner: Owner, keys: Sequence[str], embedder: str) -> dict[str, Embedding]:
         """Return the embeddings by that embedder that exist, by vector key."""
