@@ -48,7 +48,7 @@ def model_store(home: Path, url: str, *, overlap: int = 16, run_tokens: int | No
         embedder="none",
         reasoner="llm",
         ingest={"overlap": overlap},
-        llm={"base_url": url, "model": "test-model", "timeout": 2.0, "run_tokens": run_tokens, **llm},
+        llm={"base_url": url, "model": "test-model", "timeout": 30.0, "run_tokens": run_tokens, **llm},
         store={"fold_on_close": False, "lease_seconds": 2.0},
     )
     services = open_services(settings, clock=FixedClock(NOW), embedder=WordEmbedder("1"), reasoner=rules_reasoner())
