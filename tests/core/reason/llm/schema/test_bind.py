@@ -1,8 +1,11 @@
 """The binder that asks a model: what it shows of schema and episode, and that nothing it says is taken on trust."""
 
+import asyncio
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.builders import NOON, SCOPE, candidate, mention, message
 from support.scripted_model import Cut, ScriptedModel, Step
 
@@ -47,7 +50,7 @@ def asked(said: list[Message], *candidates: Candidate, schema: Schema = SCHEMA) 
     return SchemaRequest(scope=SCOPE, schema=schema, messages=tuple(said), candidates=candidates)
 
 
-def binding(number: int, kind: str, prop: str, **fields: Any) -> dict[str, Any]:
+def binding(number: int | str, kind: str, prop: str, **fields: Any) -> dict[str, Any]:
     return {"candidate": number, "type": kind, "property": prop, **fields}
 
 
@@ -446,3 +449,35 @@ async def test_a_command_that_only_its_extractor_saw_tells_nothing_either(family
     assert found.value.aliases == ()
     assert not [one for one in found.value.relations if one.target == "Rome"]
     assert found.value.candidates[1] == quoted
+
+
+WORDS = st.sampled_from(
+    ["Jan", "Mia", "Porto", "person", "residence", "user", "", "\ud83d", "C1", "{{x}}", "李明", "-1"]
+)
+NUMBERS = st.one_of(st.integers(-2, 9), WORDS, st.none())
+ITEMS = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys(("candidate", "type", "property", "entity", "message"), NUMBERS)
+)
+ENDS = st.fixed_dictionaries(
+    {},
+    optional={name: st.one_of(WORDS, NUMBERS) for name in ("source", "target", "kind", "candidate", "alias", "name")},
+)
+
+
+@given(st.lists(ITEMS, max_size=4), st.lists(ENDS, max_size=3), WORDS)
+@settings(max_examples=150, deadline=None)
+def test_no_reply_loses_changes_or_invents_a_claim(items: list[Any], ends: list[Any], words: str) -> None:
+    request = asked([MIA], JAN, PIXEL)
+    said = {"bindings": items, "relations": ends, "aliases": ends, "title": words, "summary": words}
+    found = asyncio.run(verdict(request, said))
+    if isinstance(found, Failed):
+        return
+    assert isinstance(found, Judged)
+    for before, after in zip(request.candidates, found.value.candidates, strict=True):
+        kept = (after.content, after.value, after.sources, after.valid_from, after.polarity, after.confidence)
+        assert kept == (
+            before.content, before.value, before.sources, before.valid_from, before.polarity, before.confidence,
+        )  # fmt: skip
+        assert after.entity_name in (before.entity_name, "Jan", "Porto")
+    names = {name for one in found.value.relations for name in (one.source, one.target)}
+    assert names <= {"Jan", "Mia", "Porto", "user", "person"}
