@@ -1,0 +1,103 @@
+"""Cached reads: what pages ask for, kept until the store has moved on.
+
+Open stores are kept by what identifies them; results by the store's state (``At``), which names its last change. What
+is not part of the log (queue, quarantine, calls of models) is read anew each time, in small queries.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import polars as pl
+import streamlit as st
+
+from mindmem.core.clock import SystemClock
+from mindmem.core.records import Change, Message
+from mindmem.core.spending import Line, spending
+from mindmem.core.settings import Settings
+from mindmem.dashboards import figures
+from mindmem.dashboards.store import At, Store, identity, open_existing
+
+__all__ = [
+    "changes", "entities", "growth", "kinds", "messages", "now", "spent", "store_of", "totals", "users", "versions",
+]  # fmt: skip
+
+USERS = 200
+"""Most users offered for choosing; others can be typed."""
+
+
+def store_of(settings: Settings) -> Store | None:
+    """Return the open store, None where there is none yet.
+
+    Raises:
+        StoreUnavailable: its ledger can't be read.
+    """
+    found = identity(settings)
+    return _open(settings, found) if found else None
+
+
+@st.cache_resource(show_spinner="Opening the store…", max_entries=4, on_release=Store.close,
+                   hash_funcs={Settings: lambda settings: settings.model_dump_json()})  # fmt: skip
+def _open(settings: Settings, found: str) -> Store:  # noqa: ARG001 (a store that was put back is another one)
+    return open_existing(settings)
+
+
+def now() -> datetime:
+    """Return the present (aware UTC)."""
+    return SystemClock().now()
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def users(_store: Store, at: At) -> list[tuple[str, int]]:
+    """Return the project's users with their number of active memories: the largest ones."""
+    found = [(partition.user_id, state.active) for partition, state in _store.ledger.partitions(at.project_id)]
+    return sorted((one for one in found if one[0]), key=lambda one: (-one[1], one[0]))[:USERS]
+
+
+@st.cache_data(show_spinner=False, max_entries=32)
+def totals(_store: Store, at: At) -> tuple[int, int]:
+    """Return how many users the project has, and how many active memories."""
+    found = [state.active for partition, state in _store.ledger.partitions(at.project_id) if partition.user_id]
+    return len(found), sum(found)
+
+
+@st.cache_data(show_spinner="Counting memories over time…", max_entries=16)
+def growth(_store: Store, at: At, user_id: str | None) -> pl.DataFrame:  # noqa: ARG001 (the cache's key)
+    """Return ``figures.growth``."""
+    return figures.growth(_store.reader, _store.owner(user_id))
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def kinds(_store: Store, at: At, user_id: str | None) -> pl.DataFrame:  # noqa: ARG001 (the cache's key)
+    """Return ``figures.kinds``."""
+    return figures.kinds(_store.reader, _store.owner(user_id))
+
+
+@st.cache_resource(show_spinner="Finding out who memories are about…", max_entries=4)
+def entities(_store: Store, at: At, user_id: str | None) -> pl.DataFrame:  # noqa: ARG001 (the cache's key)
+    """Return ``figures.entities``; shared between sessions, as it may be long."""
+    return figures.entities(_store.reader, _store.owner(user_id))
+
+
+@st.cache_data(show_spinner="Reading the timeline…", max_entries=16)
+def versions(_store: Store, at: At, user_id: str | None, entity_id: str) -> pl.DataFrame:  # noqa: ARG001 (the cache's key)
+    """Return ``figures.versions``."""
+    return figures.versions(_store.reader, _store.owner(user_id), entity_id)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def changes(_store: Store, at: At, user_id: str | None, limit: int) -> list[Change]:
+    """Return the newest changes."""
+    owner = _store.owner(user_id)
+    partition = None if isinstance(owner, str) else owner
+    return _store.ledger.changes(partition=partition, project_id=at.project_id, newest_first=True, limit=limit)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def messages(_store: Store, at: At, user_id: str | None, ids: Sequence[str]) -> dict[str, Message]:  # noqa: ARG001 (the cache's key)
+    """Return the messages that exist, by id."""
+    return _store.reader.messages(_store.owner(user_id), ids)
+
+
+def spent(store: Store, days: int | None) -> list[Line]:
+    """Return what the project's calls of models came to, newest day first."""
+    return spending(store.read_only, SystemClock(), days=days)

@@ -1,0 +1,108 @@
+"""Overview: how much is remembered, how it came to be, and whether everything keeps up."""
+
+from typing import Final
+
+import streamlit as st
+
+from mindmem.core.records import Change, Partition
+from mindmem.core.spending import total
+from mindmem.dashboards import charts, readers, widgets
+from mindmem.dashboards.page import Page
+from mindmem.dashboards.store import Store
+
+__all__ = ["PAGE"]
+
+_RUNS: Final = 200
+"""Newest changes in which runs are looked for."""
+_WIDTH: Final = 150
+"""Pixels of a number; as many stand beside each other as fit."""
+
+
+def render(store: Store) -> None:
+    """Show the numbers, their course, the state of the store, and what happened last."""
+    widgets.title("Overview", f"Project {store.project_id}")
+    at, user = store.at(), widgets.user()
+    if not at.seq:
+        widgets.empty(
+            "Nothing is remembered yet",
+            "Add a first memory with `mindmem add`, or put a file of messages into the inbox and run `mindmem ingest`.",
+        )
+        return
+    frame = readers.growth(store, at, user)
+    _numbers(store, user)
+    if frame.is_empty():
+        widgets.empty("This user has no memories", "Choose another one, or all users, at the side.")
+        return
+    left, right = st.columns(2, gap="large")
+    left.altair_chart(charts.growth(frame))
+    right.altair_chart(charts.activity(frame))
+    left, right = st.columns(2, gap="large")
+    with left:
+        _health(store)
+        _dreams()
+    with right:
+        _latest(store, readers.changes(store, at, user, _RUNS))
+
+
+def _numbers(store: Store, user: str | None) -> None:
+    at, ledger = store.at(), store.ledger
+    users, active = readers.totals(store, at)
+    if user is not None:
+        active = ledger.scope_state(Partition(store.project_id, user)).active
+    about = readers.entities(store, at, user).height
+    pending, aside = ledger.pending(store.project_id), ledger.in_quarantine(store.project_id)
+    cost = total(readers.spent(store, 30))
+    with st.container(horizontal=True, gap="small"):
+        for label, value, told in (
+            ("Active memories", f"{active:,}", "What search finds; superseded and archived ones are kept besides."),
+            ("Entities", f"{about:,}", "Who and what memories are about."),
+            ("Users", f"{users:,}", "Users of the project that have memories."),
+            ("Waiting adds", f"{pending:,}", "Queued; the next ingest takes them in."),
+            ("Quarantine", f"{aside:,}", "Inputs that could not be read; see Ingestion."),
+            ("Models, 30 days", f"{cost.cost:,.2f}", f"{cost.calls:,} calls, {cost.tokens:,} tokens; see Cost."),
+        ):
+            st.metric(label, value, help=told, border=True, width=_WIDTH)
+
+
+def _health(store: Store) -> None:
+    st.subheader("Health", anchor=False)
+    with widgets.boundary():
+        state = store.memory.status()
+        folded, indexed = state.last_seq - state.folded_seq, state.last_seq - state.indexed_seq
+        widgets.show(
+            widgets.facts({
+                "Newest change": f"number {state.last_seq:,}",
+                "Search index": f"{widgets.counted(indexed, 'change')} behind; the next search catches up"
+                if indexed else "holds every change",
+                "Parquet tables": f"{widgets.counted(folded, 'change')} behind; the next run folds them in, and they "
+                "can be read here already" if folded else "hold every change",
+                "Embedder": state.embedder,
+                "Notes": "\n".join(state.notes),
+            })
+        )  # fmt: skip
+    st.caption("`mindmem doctor` compares ledger, tables and index in full.")
+
+
+def _dreams() -> None:
+    st.subheader("Dreams", anchor=False)
+    widgets.empty(
+        "No dream has run yet",
+        "Once nightly consolidation runs, its last runs and the share of memories that it kept active will be here.",
+    )
+
+
+def _latest(store: Store, changes: list[Change]) -> None:
+    st.subheader("Latest changes", anchor=False)
+    zone = widgets.zone(store)
+    widgets.show(widgets.steps([(widgets.change_line(one, zone), one.reason, False) for one in changes[:8]]))
+    runs = list(dict.fromkeys(one.run_id for one in changes if one.run_id))
+    url = store.settings.dashboard.prefect_url.rstrip("/")
+    if url:
+        with st.container(horizontal=True, gap="small"):
+            st.link_button("Prefect UI", url, icon=":material/account_tree:")
+            for run in runs[:3]:
+                if len(run) == 36:
+                    st.link_button(f"Run {run[:8]}", f"{url}/runs/flow-run/{run}", icon=":material/play_circle:")
+
+
+PAGE = Page("Overview", ":material/space_dashboard:", 10, render)

@@ -1,0 +1,222 @@
+"""What several pages show: memories, quotes, scores, facts, empty and failed states, links between pages."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from mindmem.core.errors import MindMemError
+from mindmem.core.records import Change, Hit, Memory, Message
+from mindmem.core.search.explain import FACTORS
+from mindmem.core.serve.render import day, period
+from mindmem.dashboards import readers
+from mindmem.dashboards.markup import Markup, element, group, highlighted
+from mindmem.dashboards.store import Store
+
+__all__ = [
+    "about",
+    "boundary",
+    "change_line",
+    "chips",
+    "choose_user",
+    "counted",
+    "empty",
+    "facts",
+    "go",
+    "link",
+    "memory_card",
+    "publish_links",
+    "quote",
+    "score",
+    "show",
+    "steps",
+    "title",
+    "user",
+    "zone",
+]
+
+_PAGES: Final = "mindmem.pages"
+_USER: Final = "mindmem.user"
+_CUT: Final = 4_000
+"""Characters of a text that are shown at most in a list."""
+
+
+def show(markup: Markup) -> None:
+    """Show markup; what is in it was escaped when it was made."""
+    st.html(markup)
+
+
+def title(text: str, caption: str = "") -> None:
+    """Show a page's heading, in words of our own."""
+    st.title(text, anchor=False)
+    if caption:
+        st.caption(caption)
+
+
+def zone(store: Store) -> tzinfo:
+    """Return the project's time zone, in which pages show times."""
+    return ZoneInfo(store.settings.timezone)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "memory", "memories"), counted(1200, "change")
+    ('1 memory', '1,200 changes')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+# -- states
+
+
+def empty(heading: str, *lines: str) -> None:
+    """Show that there is nothing here yet, and what to do about it. Words in backticks are commands."""
+    told = [element("p", *_commands(line)) for line in lines]
+    show(element("div", element("h3", heading), *told, class_="mm-empty"))
+
+
+@contextmanager
+def boundary() -> Iterator[None]:
+    """Show an error of ours as a message that says what to do, in the place of what can't be shown."""
+    try:
+        yield
+    except MindMemError as error:
+        hint = "It may pass: try again in a moment." if error.transient else ""
+        st.error(f"This can't be shown now ({error.code}). {hint}".strip(), icon=":material/error:")
+        show(element("p", str(error), class_="mm-plain"))
+
+
+def _commands(line: str) -> list[str]:
+    return [element("b", part) if place % 2 else part for place, part in enumerate(line.split("`"))]
+
+
+# -- whose
+
+
+def choose_user(store: Store) -> None:
+    """Show, in the sidebar, whose memories the pages are about."""
+    known = readers.users(store, store.at())
+    if _USER not in st.session_state:
+        st.session_state[_USER] = st.query_params.get("user") or None
+    sizes = dict(known)
+    chosen: str | None = st.session_state[_USER]
+    options: list[str | None] = [None, *sizes]
+    if chosen is not None and chosen not in sizes:
+        options.append(chosen)
+
+    def told(one: str | None) -> str:
+        return "All users" if one is None else f"{one} · {sizes[one]:,}" if one in sizes else one
+
+    st.session_state[_USER] = st.sidebar.selectbox(
+        "Whose memories", options, index=options.index(chosen), format_func=told, accept_new_options=True,
+        help="A user of the project, with the number of active memories. Type an id that is not listed.",
+    )  # fmt: skip
+
+
+def user() -> str | None:
+    """Return the chosen user, None for all."""
+    chosen: str | None = st.session_state.get(_USER)
+    return chosen
+
+
+# -- links
+
+
+def publish_links(pages: Mapping[str, StreamlitPage]) -> None:
+    """Let pages lead to each other by their names."""
+    st.session_state[_PAGES] = pages
+
+
+def link(page: str, label: str, icon: str = ":material/arrow_forward:", **query: str) -> None:
+    """Show a link to another page, with a query such as ``memory="mem_…"``. ``label`` is our words, never content."""
+    st.page_link(st.session_state[_PAGES][page], label=label, icon=icon, query_params=query)
+
+
+def go(page: str, **query: str) -> None:
+    """Lead to another page now."""
+    st.switch_page(st.session_state[_PAGES][page], query_params=query)
+
+
+# -- memories
+
+
+def about(memory: Memory, at: tzinfo = UTC) -> str:
+    """Return who, which property, when, which type, in one line."""
+    parts = [memory.entity_name or memory.speaker, memory.property_name.replace("_", " "), period(memory, at),
+             memory.mem_type.replace("_", " ")]  # fmt: skip
+    if memory.reinforcement_count > 1:
+        parts.append(f"said {memory.reinforcement_count} times")
+    return " · ".join(part for part in parts if part)
+
+
+def chips(memory: Memory) -> Markup:
+    """Return a memory's state and flags as small labels."""
+    state = "mm-good" if memory.status == "active" else "mm-warn"
+    labels = [element("span", memory.status, class_=f"mm-chip {state}")]
+    labels += [element("span", flag.replace("_", " "), class_="mm-chip") for flag in memory.flags]
+    return group(labels)
+
+
+def memory_card(memory: Memory, at: tzinfo = UTC, *, dimmed: bool = False) -> Markup:
+    """Return a memory: its words, who and when."""
+    words = element("p", _cut(memory.content), class_="mm-said")
+    line = element("p", about(memory, at), class_="mm-about")
+    return element("div", words, line, class_="mm-card mm-dimmed" if dimmed else "mm-card")
+
+
+def quote(
+    message: Message, at: tzinfo = UTC, *, spans: Sequence[tuple[int, int]] = (), source: bool = False
+) -> Markup:
+    """Return a message as it was said; ``spans`` are the characters that a memory rests on."""
+    said = " · ".join(part for part in (message.name or message.role, day(message.timestamp, zone=at)) if part)
+    words = highlighted(message.content[:_CUT], spans)
+    rest = ["…"] if len(message.content) > _CUT else []
+    caption = [element("small", f"[{message.caption}]")] if message.caption else []
+    place = "mm-quote mm-source" if source else "mm-quote"
+    return element("blockquote", element("small", said), words, *rest, *caption, class_=place)
+
+
+def facts(pairs: Mapping[str, str]) -> Markup:
+    """Return names and values as a list; empty values are left out."""
+    rows = [group([element("dt", name), element("dd", value)]) for name, value in pairs.items() if value]
+    return element("dl", *rows, class_="mm-facts")
+
+
+def score(hit: Hit) -> Markup:
+    """Return a hit's score and its parts as bars: legs add up, factors multiply."""
+    rows = [_bar("score", hit.score, f"{hit.score:.2f}")]
+    for name, value in hit.explanation.items():
+        factor = name in FACTORS
+        rows.append(_bar(name, value, f"×{value:.2f}" if factor else f"{value:.2f}", factor=factor))
+    return element("div", *rows, class_="mm-parts")
+
+
+def _bar(name: str, value: float, told: str, *, factor: bool = False) -> Markup:
+    width = f"width: {max(0.0, min(value, 1.0)) * 100:.0f}%"
+    fill = element("span", class_="mm-fill mm-factor" if factor else "mm-fill", style=width)
+    track = element("span", fill, class_="mm-track", role="img", aria_label=f"{name} {told}")
+    return group([element("span", name), track, element("span", told, class_="mm-number")])
+
+
+def steps(rows: Sequence[tuple[str, str, bool]]) -> Markup:
+    """Return events below each other: what, a detail (may be empty), and whether it holds now."""
+    lines = [
+        element("li", head, *([element("small", detail)] if detail else []), class_="mm-now" if now else "")
+        for head, detail, now in rows
+    ]
+    return element("ul", *lines, class_="mm-steps")
+
+
+def change_line(change: Change, at: tzinfo = UTC) -> str:
+    """Return what a change did, in one line."""
+    counts = ", ".join(f"{number:,} {name}" for name, number in change.counts.items())
+    return " · ".join(part for part in (day(change.recorded_at, zone=at), change.kind, counts) if part)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CUT else text[:_CUT] + "…"
