@@ -97,7 +97,7 @@ class Reader:
         name = cleaned(binding.entity)
         if not name or normalise_claim(name) == normalise_claim(plain.entity_name):
             return plain
-        if refused := self._not_its_name(plain.entity_name, name):
+        if refused := self._not_its_name(plain, name):
             self._reject(refused, binding)
             return plain
         others = tuple(one for one in plain.mentions if normalise_claim(one.name) != normalise_claim(name))
@@ -124,14 +124,17 @@ class Reader:
         name = bound_name(CATCH_ALL, candidate.property_name) if kept else candidate.property_name
         return Placed(kind.name, name, candidate.single_valued)
 
-    def _not_its_name(self, known: str, name: str) -> str:
+    def _not_its_name(self, candidate: Candidate, name: str) -> str:
         """Why a name does not take the place of the one that a candidate has; empty where it may."""
-        if not self._episode.told.holds(name):
-            return "a name that nobody said"
+        known = candidate.entity_name
+        if not proper(name) or not self._episode.told.holds(name):
+            return "no name, or one that nobody said"
         if known.casefold() in self._episode.speakers:
             return "who speaks keeps the name"
-        if name.casefold() in _MEANS_USER or (proper(known) and not akin(known, name)):
-            return "another name than the one that was said"
+        if proper(known):
+            return "" if akin(known, name) else "another name than the one that was said"
+        if name.casefold() in _MEANS_USER or name in (candidate.speaker, USER) or Said([known]).holds(name):
+            return "the name of somebody else"  # "Mia's brother" is not Mia
         return ""
 
     # ------------------------------------------------------------------ relations and aliases
@@ -140,7 +143,9 @@ class Reader:
         number = one.candidate
         place = self._part.places[number - 1] if 1 <= number <= len(self._part.places) else -1
         source, target = (self._end(name, place, bound) for name in (one.source, one.target))
-        if not source or not target or normalise_claim(source) == normalise_claim(target):
+        own = {USER, *(claim.entity_name for claim in (*self._episode.candidates, *bound.values()))}
+        named = all(proper(name) or name in own for name in (source, target))
+        if not named or normalise_claim(source) == normalise_claim(target):
             self._reject("joins no two names", one)
             return None
         if place < 0:
@@ -165,7 +170,11 @@ class Reader:
             users = {one.message.name for one in self._part.shown if one.message.role == "user"}
             named = {self._episode.candidates[place].speaker} if place >= 0 else users
             return (named.pop() if len(named) == 1 else "") or USER
-        if place in bound and normalise_claim(plain) == normalise_claim(self._episode.candidates[place].entity_name):
+        if (
+            place in bound
+            and plain
+            and normalise_claim(plain) == normalise_claim(self._episode.candidates[place].entity_name)
+        ):
             return bound[place].entity_name
         return plain
 

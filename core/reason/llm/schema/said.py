@@ -69,8 +69,10 @@ def cleaned(name: str) -> str:
 def proper(name: str) -> bool:
     """Return whether words are a name rather than a description of somebody.
 
-    >>> proper("Ann Lee"), proper("Ann's sister"), proper("the manager"), proper("李明"), proper("用户的姐姐")
-    (True, False, False, True, False)
+    >>> proper("Ann Lee"), proper("iOS"), proper("Ann's sister"), proper("the manager"), proper("42")
+    (True, True, False, False, False)
+    >>> proper("李明"), proper("用户的姐姐")
+    (True, False)
     """
     found = name.split()
     if not found:
@@ -78,7 +80,9 @@ def proper(name: str) -> bool:
     if _CJK.search(name):
         return not _DESCRIBING_CJK.search(name)
     possessive = any(word.endswith(("'s", "’s", "s'")) for word in found[:-1])
-    return found[0].casefold() not in _DESCRIBING and not possessive and found[-1][0] == found[-1][0].upper()
+    last = found[-1]
+    capital = any(sign.isalpha() for sign in last) and (last != last.lower() or last == last.upper())
+    return found[0].casefold() not in _DESCRIBING and not possessive and capital
 
 
 def akin(one: str, other: str) -> bool:

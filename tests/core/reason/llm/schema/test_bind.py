@@ -285,6 +285,9 @@ async def test_what_the_model_leaves_out_or_says_twice_changes_nothing() -> None
         ("user", "Jan", True),
         ("Pixel", "Jan", True),  # another name
         ("Mia's brother", "the user", True),
+        ("Mia's brother", "Mia", True),
+        ("the brother", "Mia", True),  # who says so
+        ("Mia's brother", "moved", True),  # no name
         ("Mia's brother", "  ", True),
     ],
 )
