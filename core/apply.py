@@ -91,6 +91,7 @@ class Applier:
 
     def draft(self, plan: Plan, request: Request, *, embeddings: Mapping[str, Embedding] | None = None) -> Draft:
         """Return what the ledger is asked to write for a plan."""
+        plan = self._standing(plan)
         memories = [action.memory for action in plan.actions]
         batches: dict[str, pa.Table] = {}
         if plan.messages:
@@ -125,6 +126,21 @@ class Applier:
             done=request.done,
             joined=request.joined,
         )
+
+    def _standing(self, plan: Plan) -> Plan:
+        """Return the plan with the entities brought back that were archived, and that its active memories have to do
+        with again."""
+        active = [action.memory for action in plan.actions if action.memory.status == "active"]
+        named = {name for one in active for name in (one.entity_id, *one.mentions) if name}
+        heads = self._ledger.heads("entity", sorted(named)) if named else {}
+        gone = [name for name, head in heads.items() if head.status == "archived"]
+        if not gone:
+            return plan
+        coming = {one.entity_id: one for one in plan.entities}
+        stored = self._projector.index.entities([name for name in gone if name not in coming])
+        back = {name: replace(one, revision=one.revision + 1) for name, one in stored.items()}
+        back = {name: replace(one, status="active") for name, one in (coming | back).items() if name in gone}
+        return replace(plan, entities=tuple((coming | back).values()))
 
     def _vectors(self, plan: Plan, known: Mapping[str, Embedding]) -> pa.Table | None:
         if self._embedder is None:

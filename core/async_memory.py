@@ -63,6 +63,8 @@ class AsyncMemory:
     update = _threaded(Memory.update)
     delete = _threaded(Memory.delete)
     delete_all = _threaded(Memory.delete_all)
+    merge_entities = _threaded(Memory.merge_entities)
+    split_entity = _threaded(Memory.split_entity)
     undo = _threaded(Memory.undo)
     search = _threaded(Memory.search)
     answer = _threaded(Memory.answer)

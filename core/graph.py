@@ -200,14 +200,14 @@ class _Walk:
         return len(self._nodes) < self._limit
 
 
-def memories_of(services: Services, scope: Scope, wanted: Filter) -> list[Memory]:
-    """Return all memories of a scope that pass, whatever their status, those apart that somebody deleted."""
+def memories_of(services: Services, scope: Scope, wanted: Filter, *, deleted: bool = False) -> list[Memory]:
+    """Return all memories of a scope that pass, of any status; ``deleted``: also those that somebody took out."""
     found: list[Memory] = []
     cursor: str | None = None
     narrowed = all_of(wanted, scope_filter(scope, status=None))
     while True:
         page = services.projector.index.scan(scope.partition, narrowed, order="id", cursor=cursor, limit=_PAGE)
-        found.extend(one for one in page.memories if one.status != "erased" and "deleted" not in one.flags)
+        found.extend(one for one in page.memories if one.status != "erased" and (deleted or "deleted" not in one.flags))
         cursor = page.cursor
         if cursor is None:
             return found

@@ -1,18 +1,22 @@
 """What happens to memories after they were added: update, delete, undo, fold."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from mindmem.core import ids
 from mindmem.core.apply import Request, next_revision
 from mindmem.core.errors import Conflict, InvalidInput, NotFound, ScopeChanged, bounded
+from mindmem.core.identity import about, orphans, resting_on, traces
 from mindmem.core.index.filters import All, Filter, Test
+from mindmem.core.ingest.links import Links
 from mindmem.core.language.words import clean
-from mindmem.core.records import Action, Change, Memory, Partition, Plan, Scope
+from mindmem.core.records import Action, Change, Edge, Entity, Memory, Partition, Plan, Scope
 from mindmem.core.records.plan import ChangeKind
 from mindmem.core.redact import redact
 from mindmem.core.retrieve import get, scope_filter
+from mindmem.core.running import run
 from mindmem.core.services import Services
 from mindmem.core.undo import inverse
 from mindmem.core.upkeep import caught_up
@@ -33,11 +37,12 @@ def update(
     content: str | None,
     metadata: Mapping[str, object] | None,
     status: Literal["active", "archived"] | None,
+    entity: str | None,
     actor: str,
 ) -> Change:
     """Write a memory's next revision (see ``Memory.update``)."""
-    if content is None and metadata is None and status is None:
-        raise InvalidInput("Nothing to update: give content, metadata or status.", field="content")
+    if content is None and metadata is None and status is None and entity is None:
+        raise InvalidInput("Nothing to update: give content, metadata, status or entity.", field="content")
     if content is not None and (not isinstance(content, str) or not any(map(str.isalnum, content))):
         raise InvalidInput(f"content must be a text with a letter or a digit, got {bounded(content)}.", field="content")
     most = services.settings.ingest.max_message_chars
@@ -64,7 +69,22 @@ def update(
         op: Literal["update", "archive", "restore"] = (
             "update" if new_words else "archive" if changed.status == "archived" else "restore"
         )
-        return _plan("update", memory.scope, base, (Action(op, changed, "asked for by the caller"),), "update")
+        fresh: Entity | None = None
+        if entity is not None:
+            subject, fresh = about(services, memory, entity)
+            changed = replace(
+                changed, entity_id=subject.entity_id, entity_name=subject.entity_name,
+                entity_type=subject.entity_type, mentions=subject.mentions,
+            )  # fmt: skip
+        edges, entities = _consequences(services, memory, changed)
+        return _derived(
+            services,
+            replace(
+                _plan("update", memory.scope, base, (Action(op, changed, "asked for by the caller"),), "update"),
+                edges=edges,
+                entities=(*entities, *((fresh,) if fresh else ())),
+            ),
+        )
 
     return _commit(services, plan, actor)
 
@@ -75,7 +95,7 @@ def delete(services: Services, project_id: str, memory_id: str, *, actor: str) -
     def plan() -> Plan:
         memory = get(services, project_id, memory_id)
         base = services.ledger.scope_state(memory.scope.partition).version
-        return _plan("delete", memory.scope, base, (_archive(memory),), f"delete of {memory_id}")
+        return _without(services, memory.scope, base, [memory], f"delete of {memory_id}")
 
     return _commit(services, plan, actor)
 
@@ -85,10 +105,8 @@ def delete_all(services: Services, scope: Scope, *, actor: str) -> Change:
 
     def plan() -> Plan:
         base = services.ledger.scope_state(scope.partition).version
-        actions = tuple(
-            _archive(memory) for memory in _all(services, scope.partition, scope_filter(scope, active=True))
-        )
-        return _plan("delete", scope, base, actions, "delete of a whole scope")
+        gone = _all(services, scope.partition, scope_filter(scope, active=True))
+        return _without(services, scope, base, gone, "delete of a whole scope")
 
     return _commit(services, plan, actor)
 
@@ -143,6 +161,50 @@ def _commit(services: Services, plan: Callable[[], Plan], actor: str, *, undoes:
 
 def _plan(kind: ChangeKind, scope: Scope, base: int, actions: tuple[Action, ...], reason: str) -> Plan:
     return Plan(kind=kind, scope=scope, base_version=base, actions=actions, reason=reason)
+
+
+def _without(services: Services, scope: Scope, base: int, gone: Sequence[Memory], reason: str) -> Plan:
+    """Return the plan that takes memories out, with their edges, the entities that only they have to do with, and what
+    was synthesised from them."""
+    edges, entities = traces(services, scope.partition, gone)
+    plan = replace(
+        _plan("delete", scope, base, tuple(_archive(memory) for memory in gone), reason), edges=edges, entities=entities
+    )
+    return _derived(services, plan)
+
+
+def _derived(services: Services, plan: Plan) -> Plan:
+    """Return the plan with what follows for memories of order 2: renewed in schema mode, retired where nobody would
+    renew them."""
+    if services.settings.ingest.mode == "schema":
+        from mindmem.core.schema.adding import derived
+
+        return run(derived(services, plan))
+    lost = [action.memory for action in plan.actions if action.op != "restore"]
+    retired = tuple(
+        Action("archive", next_revision(memory, status="archived"), "a memory that it rests on is gone")
+        for memory in resting_on(services, lost)
+    )
+    return replace(plan, actions=(*plan.actions, *retired))
+
+
+def _consequences(
+    services: Services, before: Memory, after: Memory
+) -> tuple[tuple[Edge, ...], tuple[Entity, ...]]:
+    """Return the edges and orphans that follow from a memory's being taken out, brought back, or given another
+    subject."""
+    owner = before.scope.partition
+    if after.status == "archived":
+        return traces(services, owner, [before]) if before.status == "active" else ((), ())
+    if before.entity_id == after.entity_id and before.status == after.status:
+        return (), ()
+    loose = () if before.status != "active" else traces(services, owner, [before])[0]
+    links = Links(after.scope, frozenset((after.entity_id, *after.mentions)))
+    links.belongs(after)
+    links.names(after)
+    left = [one for one in (before.entity_id, *before.mentions) if one not in (after.entity_id, *after.mentions)]
+    edges = {(one.src, one.relation, one.dst, one.kind): one for one in (*loose, *links.edges())}
+    return tuple(edges.values()), orphans(services, owner, left, [before.memory_id])
 
 
 def _archive(memory: Memory) -> Action:

@@ -1,16 +1,14 @@
 """The public Python API: thin over services; none of the logic lives here."""
 
-import asyncio
 import logging
 import sys
-from collections.abc import Coroutine, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypedDict, TypeVar, Unpack
+from typing import Literal, Self, TypedDict, Unpack
 
-from mindmem.core import graph, lifecycle, retrieve
+from mindmem.core import graph, identity, lifecycle, retrieve
 from mindmem.core.answer import AnswerResult, answer
 from mindmem.core.clock import Clock
 from mindmem.core.errors import InvalidInput, StoreUnavailable
@@ -25,6 +23,7 @@ from mindmem.core.records import Memory as MemoryRecord
 from mindmem.core.records.graph import EntityPage, EntityView, GraphView
 from mindmem.core.reembed import Reembedded, Reembedding, Watch, estimate_reembedding, reembed
 from mindmem.core.retrieve import check_count
+from mindmem.core.running import run
 from mindmem.core.services import Services, open_services
 from mindmem.core.settings import Settings
 from mindmem.core.tables.fold import FoldReport
@@ -34,8 +33,6 @@ from mindmem.core.upkeep import fold_if_free, fold_now, rebuild_index
 __all__ = ["Memory", "Within"]
 
 log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 
 class Within(TypedDict, total=False):
@@ -138,7 +135,7 @@ class Memory:
             run_id=label("run_id", run_id),
             actor=label("actor", actor),
         )
-        return _run(pipeline.add(self.services, request))
+        return run(pipeline.add(self.services, request))
 
     def enqueue(
         self,
@@ -177,7 +174,7 @@ class Memory:
         ()
         """
         check_count("limit", limit)
-        return tuple(_run(queue.process_pending(self.services, limit, run_id=label("run_id", run_id))))
+        return tuple(run(queue.process_pending(self.services, limit, run_id=label("run_id", run_id))))
 
     def flush(
         self,
@@ -197,7 +194,7 @@ class Memory:
         """
         scope = self._scope(user_id, {"app_id": app_id, "agent_id": agent_id}, need_user=False)
         return tuple(
-            _run(queue.process_pending(self.services, sys.maxsize, run_id=label("run_id", run_id), flush=scope))
+            run(queue.process_pending(self.services, sys.maxsize, run_id=label("run_id", run_id), flush=scope))
         )
 
     def add_each(self, requests: Iterable[AddRequest]) -> Iterator[Receipt | Exception]:
@@ -207,7 +204,7 @@ class Memory:
         written, no model answers. Nothing more was taken from ``requests`` then, nor before a refused add was yielded.
         """
         source = iter(requests)
-        while outcomes := _run(add_wave(self.services, source)):
+        while outcomes := run(add_wave(self.services, source)):
             yield from outcomes
             if stops(outcomes) is not None:
                 return
@@ -219,9 +216,11 @@ class Memory:
         content: str | None = None,
         metadata: Mapping[str, object] | None = None,
         status: Literal["active", "archived"] | None = None,
+        entity: str | None = None,
         actor: str = "",
     ) -> Change:
-        """Write a memory's next revision: corrected wording, merged metadata (None removes a key), or status.
+        """Write a memory's next revision: corrected wording, merged metadata (None removes a key), status, or another
+        subject (``entity``: a name, an alias or an id; a name that nobody bears makes an entity).
 
         Raises:
             NotFound: no such memory in this project.
@@ -240,6 +239,7 @@ class Memory:
             content=content,
             metadata=metadata,
             status=status,
+            entity=entity,
             actor=label("actor", actor),
         )
 
@@ -271,6 +271,43 @@ class Memory:
         """
         scope = self._scope(user_id, within)
         return lifecycle.delete_all(self.services, scope, actor=label("actor", actor))
+
+    def merge_entities(
+        self, keep: str, gone: str, *, user_id: str, actor: str = "", **within: Unpack[Within]
+    ) -> Change:
+        """Let two entities be one: ``gone``'s names become aliases of ``keep``, its memories are about ``keep``, and
+        its id leads there. ``undo`` takes it back.
+
+        Raises:
+            NotFound, InvalidInput: see ``entity``; or they are one already.
+
+        >>> _ = memory.add(["My sister Nora lives in Oslo.", "My sister Nonni plays chess."], user_id="ann")
+        >>> _ = memory.merge_entities("Nora", "Nonni", user_id="ann")
+        >>> memory.entity("Nonni", user_id="ann").entity.aliases
+        ('Nonni',)
+        """
+        scope = self._scope(user_id, within)
+        return identity.merge_entities(self.services, scope, keep, gone, actor=label("actor", actor))
+
+    def split_entity(
+        self, entity: str, memory_ids: Sequence[str], name: str, *, user_id: str, actor: str = "",
+        **within: Unpack[Within],
+    ) -> Change:  # fmt: skip
+        """Let some memories that are about an entity, or mention it, be about another one, called ``name``: two of one
+        name were taken for one, or a merge was wrong. ``undo`` takes it back.
+
+        Raises:
+            NotFound: a memory isn't about the entity; or see ``entity``.
+            Conflict: there is an entity of that name already.
+
+        >>> _ = memory.add(["My sister Nora lives in Oslo.", "Nora plays chess."], user_id="ann")
+        >>> [chess] = [one.memory_id for one in memory.list(user_id="ann").memories if "chess" in one.content]
+        >>> _ = memory.split_entity("Nora", [chess], "Nora Berg", user_id="ann")
+        >>> memory.get(chess).entity_name
+        'Nora Berg'
+        """
+        scope = self._scope(user_id, within)
+        return identity.split_entity(self.services, scope, entity, memory_ids, name, actor=label("actor", actor))
 
     def undo(self, change_id: str, *, cascade: bool = False, actor: str = "") -> Change:
         """Take a change back whole, by a new change.
@@ -374,7 +411,7 @@ class Memory:
             known_at=known_at,
             evidence=evidence,
         )
-        return _run(answer(self.services, request, asked_at=asked_at, run_id=label("run_id", run_id)))
+        return run(answer(self.services, request, asked_at=asked_at, run_id=label("run_id", run_id)))
 
     def context(
         self,
@@ -678,12 +715,3 @@ class Memory:
             known = ", ".join(Within.__annotations__)
             raise TypeError(f"unexpected argument {min(unknown)!r}; what narrows a scope down is {known}")
         return Scope.of(user_id, project_id=self._project, need_user=need_user, **within)
-
-
-def _run(work: Coroutine[Any, Any, T]) -> T:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(asyncio.run, work).result()

@@ -67,13 +67,15 @@ def edges_back(reader: Reader, owner: Partition, taken: Collection[str]) -> tupl
     if not written:
         return ()
     histories = reader.edge_histories(owner, sorted({edge.src for edge in written.values()}))
+    also = {by for key in written for by, _ in histories[key] if by not in taken}
+    gone = {*taken, *(reader.taken_back(owner, also) if also else ())}
     found = []
     for key in written:
         states = histories[key]
         change_id, latest = states[-1]
         if change_id not in taken:
             continue
-        others = [edge for by, edge in states if by not in taken]
+        others = [edge for by, edge in states if by not in gone]
         before = others[-1] if others else replace(latest, active=False)
         if before != latest:
             found.append(before)

@@ -38,6 +38,14 @@ class Links:
         self.sources(memory.memory_id, candidate.sources)
         self.mentions(memory.memory_id, candidate)
 
+    def copied(self, memory: Memory, origin: str) -> None:
+        """Link a memory that holds what was said later of another one."""
+        self.belongs(memory)
+        self.sources(memory.memory_id, memory.sources)
+        for entity in memory.mentions:
+            self._put(memory.memory_id, "MENTIONS", entity)
+        self.related(memory.memory_id, origin)
+
     def belongs(self, memory: Memory) -> None:
         """Link the entity to its memory, for as long as it holds."""
         if memory.entity_id:
@@ -62,6 +70,11 @@ class Links:
             if entity and entity != subject:
                 self._put(memory_id, "MENTIONS", entity)
 
+    def names(self, memory: Memory) -> None:
+        """Link a memory to the entities that its record says it mentions."""
+        for entity in memory.mentions:
+            self._put(memory.memory_id, "MENTIONS", entity)
+
     def related(self, memory_id: str, other: str) -> None:
         """Link two memories that have to do with each other."""
         if memory_id != other:
@@ -71,14 +84,14 @@ class Links:
         """Link a memory to the one that it replaced, or take that link back."""
         self._put(newer, "RELATED_TO", older, kind="supersedes", active=active)
 
-    def between(self, before: str, memory_id: str, after: str) -> None:
-        """Put a memory between its neighbours on the timeline; an empty id is no neighbour."""
+    def between(self, before: str, memory_id: str, after: str, *, active: bool = True) -> None:
+        """Put a memory between its neighbours on the timeline, or take it out; an empty id is no neighbour."""
         if before:
-            self._put(before, "NEXT", memory_id)
+            self._put(before, "NEXT", memory_id, active=active)
         if after:
-            self._put(memory_id, "NEXT", after)
+            self._put(memory_id, "NEXT", after, active=active)
         if before and after:
-            self._put(before, "NEXT", after, active=False)
+            self._put(before, "NEXT", after, active=not active)
 
     def _entity(self, name: str, entity_type: str, entity_id: str = "") -> str:
         entity = entity_id or entity_of_name(self._scope, name)

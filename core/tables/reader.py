@@ -149,6 +149,13 @@ class Reader:
         rows = self.view("edges").rows("edges", _where(owner)).filter(pl.col("change_id") == change_id)
         return [edge_of(row) for row in _collect(rows.unique(_EDGE, keep="last").sort(_EDGE)).iter_rows(named=True)]
 
+    def taken_back(self, owner: Owner, change_ids: Collection[str]) -> set[str]:
+        """Return which of these changes were undone, by a change that itself still stands."""
+        rows = self.fresh(["changes"]).rows("changes", _where(owner)).filter(pl.col("undoes") != "")
+        undone = dict(_collect(rows.select("change_id", "undoes").unique()).iter_rows())
+        lifted = set(undone.values())
+        return {gone for by, gone in undone.items() if gone in set(change_ids) and by not in lifted}
+
     def edge_histories(self, owner: Owner, src: Sequence[str]) -> dict[tuple[object, ...], list[tuple[str, Edge]]]:
         """Return every state of the edges from any of ``src``, oldest first, each with the change that wrote it; by
         what an edge is known by: src, relation, dst, kind, start and end."""

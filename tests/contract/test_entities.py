@@ -23,7 +23,7 @@ def spelt(index: SearchIndex, text: str, scope: Scope = ANN) -> dict[str, tuple[
 
 
 def like(index: SearchIndex, text: str, **fields: object) -> list[str]:
-    return [scored.entity_id for scored in index.similar_entities(replace(ask(text), **fields))]  # type: ignore[arg-type]
+    return [scored.entity_id for scored in index.similar_entities(replace(ask(text), **fields))]
 
 
 # -- records
