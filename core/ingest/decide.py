@@ -133,6 +133,8 @@ class _Deciding:
             for one in self._current(resolution.targets)
             if one in resolution.targets or not self._beside(self._rows[one], memory)
         )
+        if not targets and candidate.single_valued and resolution.op in ("update", "reinforce"):
+            targets = self._holding(memory)  # what was judged has its place in the past, found within this add
         related = tuple(one for one in self._current(resolution.related) if one not in targets)
         # The one that was judged, unless this add has put another value in its place meanwhile.
         judged = next(
@@ -162,6 +164,12 @@ class _Deciding:
             if name in self._rows and self._rows[name].status == "active":
                 found[name] = None
         return tuple(found)
+
+    def _holding(self, memory: Memory) -> tuple[str, ...]:
+        """The active memories of a memory's own topic."""
+        timeline = self._timelines.get((memory.entity_id, memory.property_name), Timeline())
+        standing = (self._rows[name] for name in (*timeline.around(memory)[0], *timeline.around(memory)[1]))
+        return tuple(one.memory_id for one in standing if one.status == "active" and not self._beside(one, memory))
 
     @staticmethod
     def _beside(target: Memory, memory: Memory) -> bool:
@@ -193,7 +201,18 @@ class _Deciding:
             valid_from=_earlier(target.valid_from, memory.valid_from),
             observed_at=_earlier(target.observed_at, memory.observed_at),
         )
+        self._move(self._rows[target.memory_id])
+        if candidate.single_valued and start_of(self._rows[target.memory_id]) != start_of(target):
+            self._reach_back(target.memory_id, candidate, reason)
         self.links.sources(target.memory_id, candidate.sources)
+
+    def _reach_back(self, name: str, candidate: Candidate, reason: str) -> None:
+        """Close what held before a memory where that turned out to have begun."""
+        memory = self._rows[name]
+        before, _ = self._chain(memory, candidate, ())
+        held = next((one for one in before if one != name), "")
+        if held and self._closed(self._rows[held], memory) != self._rows[held]:
+            self._close(self._rows[held], memory, reason)
 
     def _complete(self, target: Memory, memory: Memory, words: str, candidate: Candidate, reason: str) -> None:
         self._became[memory.memory_id] = target.memory_id
@@ -219,16 +238,9 @@ class _Deciding:
         before, after = self._chain(memory, candidate, targets)
         if after and after[0] in targets and self._taken_back(self._rows[after[0]], memory):
             before, after = [after[0], *before], after[1:]
+        if candidate.single_valued and before and (parts := self._parted(self._rows[before[0]], memory)):
+            before, after = [parts[0], *before[1:]], [parts[1], *after]
         successor = self._rows[after[0]] if after else None
-        again = self._said_again(targets, memory) if successor is None and candidate.single_valued else None
-        if again is not None:
-            holder, moment = again
-            memory = replace(memory, valid_to=moment, status="archived")
-            self._successor[memory.memory_id] = holder
-            reason = f"{reason}; of an earlier time than what was said again since"
-            self._create("add", memory, candidate, reason, (*targets, *related), links=related)
-            self.links.supersedes(holder, memory.memory_id)
-            return
         predecessor = self._rows[before[0]] if before else None
         if successor is None:
             for target in (self._rows[name] for name in targets):
@@ -238,6 +250,11 @@ class _Deciding:
         reason = f"{reason}; of an earlier time than what is known"
         if predecessor is not None and predecessor.content_hash == memory.content_hash:
             self._repeat(predecessor, memory, candidate, reason)
+            return
+        if candidate.single_valued and successor.content_hash == memory.content_hash and not begins_later(successor):
+            for name in before[:1]:
+                self._close(self._rows[name], memory, reason)
+            self._repeat(successor, memory, candidate, reason)
             return
         memory = self._closed(memory, successor)
         if memory.status == "archived":
@@ -294,7 +311,9 @@ class _Deciding:
 
     def _another_between(self, memory: Memory, target: Memory, candidate: Candidate) -> bool:
         """Whether the claim was said of a time from which another value separates the target."""
-        _, after = self._chain(memory, candidate, (target.memory_id,))
+        before, after = self._chain(memory, candidate, (target.memory_id,))
+        if before and before[0] != target.memory_id and self._since(self._rows[before[0]], memory) is not None:
+            return True
         return bool(after) and target.memory_id in after and after[0] != target.memory_id
 
     def _taken_back(self, target: Memory, memory: Memory) -> bool:
@@ -307,17 +326,78 @@ class _Deciding:
         said = [time for source in target.sources if (time := self._said.get(source.message_id)) is not None]
         return target.observed_at is not None and max([target.observed_at, *said]) < memory.observed_at
 
-    def _said_again(self, targets: tuple[str, ...], memory: Memory) -> tuple[str, datetime] | None:
-        """The target that was confirmed after a memory was said, and when for the first time since."""
-        moment = memory.observed_at or start_of(memory)
-        if moment is None:
+    def _since(self, target: Memory, memory: Memory) -> datetime | None:
+        """When a target of another value was said again for the first time after a memory of its time; None for never."""
+        moment = start_of(memory)
+        if moment is None or target.content_hash == memory.content_hash:
             return None
-        for name in targets:
-            times = (self._said.get(source.message_id) for source in self._rows[name].sources)
-            later = [time for time in times if time is not None and time > moment]
-            if later:
-                return name, min(later)
-        return None
+        times = [time for source in target.sources if (time := self._said.get(source.message_id)) is not None]
+        later = [time for time in times if time > moment]
+        return min(later) if later and len(later) < len(target.sources) else None
+
+    def _parted(self, target: Memory, memory: Memory) -> tuple[str, str] | None:
+        """Part what was said of a target before and after a memory of another value; return the ids of both parts.
+
+        A claim that is said again is one memory, until it turns out that something else was true in between.
+        """
+        since = self._since(target, memory)
+        if since is None:
+            return None
+        sources = tuple(
+            source for source in target.sources if (self._said.get(source.message_id) or since) >= since
+        )
+        rest = tuple(source for source in target.sources if source not in sources)
+        known = self._memory_id(target, sources)
+        count = max(1, target.reinforcement_count - len(sources))
+        later = {
+            "valid_from": since if target.valid_from is not None else None, "observed_at": since, "sources": sources,
+            "reinforcement_count": len(sources),
+        }  # fmt: skip
+        earlier = {
+            "valid_to": start_of(memory), "status": "archived", "sources": rest, "reinforcement_count": count,
+        }  # fmt: skip
+        why = "something else was true in between"
+        if known == target.memory_id:  # what was said last was heard first
+            part = self._part(target, self._memory_id(target, rest), earlier)
+            self._revise(target, "reinforce", why, **later)
+            self._move(self._rows[target.memory_id])
+            self._place(part, why, target.memory_id)
+            return part.memory_id, target.memory_id
+        part = self._part(target, known, later)
+        self._revise(target, "archive", why, **earlier)
+        self._place(part, why, target.memory_id)
+        if self._claims.get(target.content_hash) == target.memory_id:
+            self._claims[target.content_hash] = part.memory_id
+        return target.memory_id, part.memory_id
+
+    def _memory_id(self, memory: Memory, sources: Sequence[Source]) -> str:
+        first = sources[0].message_id
+        return ids.memory_id(self._scope.key, memory.entity_id, memory.property_name, memory.content, first)
+
+    @staticmethod
+    def _part(target: Memory, memory_id: str, changes: Mapping[str, object]) -> Memory:
+        fresh = replace(target, memory_id=memory_id, revision=1, recorded_at=None, change_id="", seq=0)
+        return replace(fresh, **changes)  # type: ignore[arg-type]  # replace() checks the names
+
+    def _place(self, part: Memory, reason: str, origin: str) -> None:
+        """Write a part of a memory, as linked as that."""
+        self._rows[part.memory_id] = part
+        self._actions[part.memory_id] = ("add", reason, (origin,))
+        self.links.copied(part, origin)
+        timeline = self._timelines.setdefault((part.entity_id, part.property_name), Timeline())
+        before, after = timeline.around(part)
+        self.links.between(before[0] if before else "", part.memory_id, after[0] if after else "")
+        timeline.insert(part)
+
+    def _move(self, memory: Memory) -> None:
+        """Put a memory whose time has changed where it belongs now."""
+        timeline = self._timelines.get((memory.entity_id, memory.property_name))
+        if timeline is None or memory.memory_id not in timeline:
+            return
+        old, new = timeline.move(memory)
+        if old != new:
+            self.links.between(*old, active=False)
+            self.links.between(new[0], memory.memory_id, new[2])
 
     def _close(self, target: Memory, successor: Memory, reason: str) -> None:
         closed = self._closed(target, successor)

@@ -29,7 +29,7 @@ from mindmem.core.ingest.failure import ExtractionFailed, failure_id
 from mindmem.core.ingest.gate import Gated, gate
 from mindmem.core.ingest.memories import entity_of_name, new_memory
 from mindmem.core.ingest.prepare import Prepared, enveloped, listen, prepare
-from mindmem.core.ingest.recall import recall
+from mindmem.core.ingest.recall import Timelines, recall
 from mindmem.core.ingest.request import AddRequest, earlier
 from mindmem.core.ledger.port import Lease
 from mindmem.core.llm.port import charged_to
@@ -178,7 +178,7 @@ async def _decided(services: Services, prepared: Prepared) -> Plan:
         metadata=prepared.metadata,
         skips=skips,
         now=services.clock.now(),
-        said=_said(services, request, passed),
+        said=_said(services, request, passed, recalled.timelines),
     )
     if fused is None or prepared.subgraph is None:
         return plan
@@ -209,18 +209,27 @@ def _refuse_for_now(verdicts: Sequence[Verdict[Resolution]]) -> None:
         raise ExtractionFailed(f"Resolution failed: {failed.reason}", transient=True)
 
 
-def _said(services: Services, request: AddRequest, gated: Sequence[Gated]) -> dict[str, datetime | None]:
-    """Return when the sources of targets were said that were said more than once and may have to give way."""
-    wanted: set[str] = set()
-    for one in gated:
-        if one.resolution.op == "update" and one.candidate.single_valued:
-            targets = (memory for memory in one.recalled if memory.memory_id in one.resolution.targets)
-            wanted.update(
-                source.message_id
-                for memory in targets
-                if memory.seq and memory.reinforcement_count > 1
-                for source in memory.sources
-            )
+def _said(
+    services: Services, request: AddRequest, gated: Sequence[Gated], timelines: Timelines
+) -> dict[str, datetime | None]:
+    """Return when the sources of memories were said that were said more than once and may have to give way, or to be
+    parted by what was true in between."""
+    single = [one for one in gated if one.candidate.single_valued]
+    targets = [
+        memory
+        for one in single
+        if one.resolution.op == "update"
+        for memory in one.recalled
+        if memory.memory_id in one.resolution.targets
+    ]
+    properties = {one.candidate.property_name for one in single}
+    beside = [memory for (_, name), stored in timelines.items() if name in properties for memory in stored]
+    wanted = {
+        source.message_id
+        for memory in (*targets, *beside)
+        if memory.seq and memory.reinforcement_count > 1
+        for source in memory.sources
+    }
     found = services.reader.messages(request.scope.partition, sorted(wanted)) if wanted else {}
     return {message_id: message.timestamp for message_id, message in found.items()}
 

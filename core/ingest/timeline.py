@@ -54,6 +54,23 @@ class Timeline:
         """Put a memory of the present add in its place, after those of the same time."""
         self._insert(_key(memory, float("inf"), len(self._ids)), memory.memory_id)
 
+    def __contains__(self, memory_id: str) -> bool:
+        return memory_id in self._ids
+
+    def move(self, memory: Memory) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
+        """Put a memory that is on the timeline where its time has it now; return it between its neighbours before
+        and after that (empty: none)."""
+        place = self._ids.index(memory.memory_id)
+        old = self._between(place)
+        key = self._keys.pop(place)
+        self._ids.pop(place)
+        self._insert(_key(memory, key.seq, key.place), memory.memory_id)
+        return old, self._between(self._ids.index(memory.memory_id))
+
+    def _between(self, place: int) -> tuple[str, str, str]:
+        before = self._ids[place - 1] if place else ""
+        return before, self._ids[place], self._ids[place + 1] if place + 1 < len(self._ids) else ""
+
     def around(self, memory: Memory) -> tuple[list[str], list[str]]:
         """Return the ids before and after the place of a memory that isn't on the timeline yet, each nearest first."""
         place = bisect_right(self._keys, _key(memory, float("inf"), len(self._ids)))

@@ -12,7 +12,7 @@ from mindmem.core.settings import Settings
 
 from support.stores import NOW
 
-__all__ = ["entities", "related", "say", "schema_store", "whose"]
+__all__ = ["USER", "entities", "related", "say", "schema_store", "whose"]
 
 USER = "sam"
 PARTITION = Partition("default", USER)
