@@ -15,7 +15,7 @@ from mindmem.core.cancel import Cancelled, until_cancelled
 from mindmem.core.errors import BudgetReached, EmbedderMismatch, ModelUnavailable
 from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.ingest.pipeline import commit
-from mindmem.core.ingest.prepare import Heard, Prepared, enveloped, listen, prepare
+from mindmem.core.ingest.prepare import Heard, Prepared, enveloped, listen, parted, prepare
 from mindmem.core.ingest.request import AddRequest
 from mindmem.core.ingest.shown import Pins, note, noted
 from mindmem.core.reason.port import Envelope
@@ -104,6 +104,8 @@ class _Wave:
         if not self.heard:
             return
         try:
+            parting = (parted(self.services, heard) for heard in self.heard.values())
+            self.heard = dict(zip(self.heard, await asyncio.gather(*parting), strict=True))
             envelopes = self._enveloped()
         except Exception as error:
             self.outcomes = [outcome or error for outcome in self.outcomes]

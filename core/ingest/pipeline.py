@@ -28,7 +28,7 @@ from mindmem.core.ingest.decide import decide
 from mindmem.core.ingest.failure import ExtractionFailed, failure_id
 from mindmem.core.ingest.gate import Gated, gate
 from mindmem.core.ingest.memories import entity_of_name, new_memory
-from mindmem.core.ingest.prepare import Prepared, enveloped, listen, prepare
+from mindmem.core.ingest.prepare import Prepared, enveloped, listen, parted, prepare
 from mindmem.core.ingest.recall import Timelines, recall
 from mindmem.core.ingest.request import AddRequest, earlier
 from mindmem.core.ledger.port import Lease
@@ -61,6 +61,7 @@ async def add(services: Services, request: AddRequest) -> Receipt:
     heard = listen(services, request)
     if isinstance(heard, Receipt):
         return heard
+    heard = await parted(services, heard)
     [envelopes] = enveloped(services, [heard])
     return await commit(services, await prepare(services, heard, envelopes))
 

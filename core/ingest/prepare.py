@@ -32,7 +32,7 @@ from mindmem.core.upkeep import caught_up
 if TYPE_CHECKING:
     from mindmem.core.schema.steps import Subgraph
 
-__all__ = ["Heard", "Prepared", "enveloped", "listen", "prepare"]
+__all__ = ["Heard", "Prepared", "enveloped", "listen", "parted", "prepare"]
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +48,8 @@ class Heard:
     windows: tuple[Window, ...]
     digest: str
     joined: tuple[Joined, ...] = ()
+    episodes: tuple[tuple[Message, ...], ...] = ()
+    """Schema mode: the messages by episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,25 @@ def _heard_before(window: Window, fresh: Sequence[Message], said: Sequence[Messa
     return tuple(message for message in said[max(0, place - 4) : place] if message.message_id not in new)
 
 
+async def parted(services: Services, heard: Heard) -> Heard:
+    """Return an add with its episodes, and with windows that follow them; in vanilla mode as it is.
+
+    Raises:
+        BudgetReached: the reasoner's model may not be asked any more.
+    """
+    if services.settings.ingest.mode == "vanilla" or not heard.fresh:
+        return heard
+    from mindmem.core.schema import adding
+    from mindmem.core.schema.segment import episode_windows
+
+    settings = services.settings.ingest
+    with charged_to(heard.request.scope, heard.request.run_id):
+        episodes = await adding.parted(services, heard.fresh)
+    windows = episode_windows(episodes, soft_tokens=settings.soft_tokens, hard_tokens=settings.hard_tokens)
+    first = replace(windows[0], before=heard.windows[0].before)
+    return replace(heard, windows=(first, *windows[1:]), episodes=tuple(episode.messages for episode in episodes))
+
+
 def enveloped(
     services: Services, adds: Sequence[Heard], shown: Mapping[str, Pins] | None = None
 ) -> list[tuple[Envelope, ...]]:
@@ -227,7 +248,7 @@ async def prepare(services: Services, heard: Heard, envelopes: Sequence[Envelope
             from mindmem.core.schema.adding import bound
 
             zone = heard.request.timezone
-            subgraph = await bound(services, request.scope, zone, deduped.candidates, heard.fresh)
+            subgraph = await bound(services, request.scope, zone, deduped.candidates, heard.episodes)
             deduped = replace(deduped, candidates=subgraph.candidates)
         owners = {message.message_id: message for message in heard.fresh}
         memories = [new_memory(one, request.scope, owners, heard.metadata) for one in deduped.candidates]

@@ -1,7 +1,7 @@
 """An add in schema mode: the parts of a run that MindSchema's steps need, and the steps themselves.
 
-``ingest/prepare.py`` calls ``bound`` after extraction, ``ingest/pipeline.py`` calls ``fused`` before recall and
-``completed`` after the decision; in vanilla mode none of this is loaded.
+``ingest/prepare.py`` calls ``parted`` before extraction and ``bound`` after it, ``ingest/pipeline.py`` calls ``fused``
+before recall and ``completed`` after the decision; in vanilla mode none of this is loaded.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 from mindmem.core.index.filters import Filter, Negation, Test, all_of
 from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.ingest.gate import Gated
+from mindmem.core.ingest.turns import group_turns
 from mindmem.core.reason.port import Candidate
 from mindmem.core.records import Entity, Memory, Message, Plan, Scope
 from mindmem.core.schema.derive import State, derive, touched
 from mindmem.core.schema.fuse import Fused
 from mindmem.core.schema.known import KnownEntities
+from mindmem.core.schema.segment import Episode, segmented
 from mindmem.core.schema.steps import Schematic, Subgraph, TryAgain, complete, fuse, prepare
 from mindmem.core.services import Services
 
-__all__ = ["bound", "completed", "derived", "fused"]
+__all__ = ["bound", "completed", "derived", "fused", "parted"]
 
 _LOOKED_AT = 400
 """Active memories of an entity, the newest, that properties of order 2 and keys are drawn from."""
@@ -29,21 +31,31 @@ def _by(services: Services, timezone: str | None = None) -> Schematic:
         reasoner=services.schema_reasoner,
         schema=services.schemas.active().schema,
         timezone=timezone or settings.timezone,
-        turn_gap_seconds=settings.ingest.turn_gap_seconds,
         episodes=settings.ingest.episode_memories,
     )
 
 
+async def parted(services: Services, messages: Sequence[Message]) -> tuple[Episode, ...]:
+    """Return the episodes of an add."""
+    settings = services.settings.ingest
+    turns = group_turns(messages, settings.turn_gap_seconds)
+    return await segmented(services.schema_reasoner.segment, turns, most_turns=settings.episode_turns)
+
+
 async def bound(
-    services: Services, scope: Scope, timezone: str | None, candidates: Sequence[Candidate], messages: Sequence[Message]
+    services: Services,
+    scope: Scope,
+    timezone: str | None,
+    candidates: Sequence[Candidate],
+    episodes: Sequence[tuple[Message, ...]],
 ) -> Subgraph:
-    """Return what ``steps.prepare`` makes of an add's candidates.
+    """Return what ``steps.prepare`` makes of an add's candidates and the messages of its episodes.
 
     Raises:
         ExtractionFailed: the reasoner failed; nothing was written.
     """
     try:
-        return await prepare(_by(services, timezone), candidates, messages, scope)
+        return await prepare(_by(services, timezone), candidates, episodes, scope)
     except TryAgain as error:
         raise ExtractionFailed(f"Binding failed: {error}", transient=True) from error
 
@@ -62,9 +74,7 @@ async def fused(services: Services, scope: Scope, subgraph: Subgraph) -> Fused:
         raise ExtractionFailed(f"Matching entities failed: {error}", transient=True) from error
 
 
-async def completed(
-    services: Services, plan: Plan, subgraph: Subgraph, found: Fused, gated: Sequence[Gated]
-) -> Plan:
+async def completed(services: Services, plan: Plan, subgraph: Subgraph, found: Fused, gated: Sequence[Gated]) -> Plan:
     """Return the plan with what the graph learns of it, and what follows for properties of order 2 and keys."""
     owners = {message.message_id: message for message in plan.messages}
     whole = complete(plan, subgraph, found, gated, owners)

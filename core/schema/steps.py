@@ -1,6 +1,6 @@
 """MindSchema's steps around those of an add (design 7.2): what ``settings.ingest.mode`` schema adds to vanilla.
 
-``prepare`` comes after extraction, without any lock: episodes, and the candidates bound to the schema. ``fuse`` looks
+``prepare`` comes after extraction, without any lock: the candidates bound to the schema, by episode. ``fuse`` looks
 at the scope's present state: which entity each name denotes. ``asked`` shows candidates and memories to the resolver in
 the extractor's terms. ``complete`` adds to the decided plan what the graph learns. Each is a no-op on nothing.
 """
@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from mindmem.core import ids
 from mindmem.core.ingest.gate import Gated
 from mindmem.core.ingest.memories import new_memory
-from mindmem.core.ingest.turns import group_turns
 from mindmem.core.reason.port import Candidate, Failed, Judged, Mention, ResolutionRequest
-from mindmem.core.reason.schema_port import Relation, SchemaBound, SchemaReasoner, SchemaRequest, SegmentRequest
+from mindmem.core.reason.schema_port import Relation, SchemaBound, SchemaReasoner, SchemaRequest
 from mindmem.core.records import Edge, Entity, Memory, Message, Plan, Scope, Source
 from mindmem.core.records.schema import CATCH_ALL, EPISODE, Schema
 from mindmem.core.schema.fuse import Fused, Fusing
@@ -45,7 +44,6 @@ class Schematic:
     reasoner: SchemaReasoner
     schema: Schema
     timezone: str = "UTC"
-    turn_gap_seconds: float = 1_800.0
     episodes: bool = True
 
 
@@ -72,16 +70,15 @@ class Subgraph:
 
 
 async def prepare(
-    by: Schematic, candidates: Sequence[Candidate], messages: Sequence[Message], scope: Scope
+    by: Schematic, candidates: Sequence[Candidate], stretches: Sequence[tuple[Message, ...]], scope: Scope
 ) -> Subgraph:
-    """Return the candidates bound to the schema, with the episodes that they were said in.
+    """Return the candidates bound to the schema, with the episodes that they were said in: ``stretches`` of messages.
 
     An episode that could not be judged keeps its candidates as they were extracted.
 
     Raises:
         TryAgain: a judgement failed and may succeed later.
     """
-    stretches = await _episodes(by, messages)
     places = _places(stretches, candidates)
     requests = [
         SchemaRequest(
@@ -119,22 +116,6 @@ async def prepare(
 
 class TryAgain(Exception):
     """A judgement failed that a later try may make."""
-
-
-async def _episodes(by: Schematic, messages: Sequence[Message]) -> list[tuple[Message, ...]]:
-    """Cut the messages where a session ends or the topic changes."""
-    turns = group_turns(messages, by.turn_gap_seconds)
-    sessions: dict[str, list[int]] = {}
-    for place, turn in enumerate(turns):
-        sessions.setdefault(turn.messages[0].scope.session_id, []).append(place)
-    requests = [SegmentRequest(tuple(turns[place] for place in inside)) for inside in sessions.values()]
-    verdicts = await by.reasoner.segment.segment(requests) if requests else []
-    found = []
-    for request, verdict in zip(requests, verdicts, strict=True):
-        cuts = [one.at for one in verdict.value if 0 < one.at < len(request.turns)] if isinstance(verdict, Judged) else []
-        for begin, end in zip([0, *cuts], [*cuts, len(request.turns)], strict=True):
-            found.append(tuple(message for turn in request.turns[begin:end] for message in turn.messages))
-    return found
 
 
 def _places(stretches: Sequence[Sequence[Message]], candidates: Sequence[Candidate]) -> list[tuple[int, ...]]:
@@ -239,9 +220,7 @@ def complete(
         owners: the add's messages by id.
     """
     passed = {_mark(one.candidate) for one in gated}
-    ids_of = [
-        new_memory(one, plan.scope, owners).memory_id if _mark(one) in passed else "" for one in fused.candidates
-    ]
+    ids_of = [new_memory(one, plan.scope, owners).memory_id if _mark(one) in passed else "" for one in fused.candidates]
     written = {action.memory.memory_id: action.memory for action in plan.actions}
     found: list[Related] = []
     edges: list[Edge] = []

@@ -116,6 +116,17 @@ def test_an_episode_is_taken_when_it_holds_as_much_as_it_may(tmp_path: Path, lim
         assert memory.status().buffered == 2
 
 
+@pytest.mark.parametrize("soft", [16, 26_000])
+def test_an_add_is_extracted_in_windows_that_follow_its_episodes(tmp_path: Path, soft: int) -> None:
+    extractor = WaitingExtractor()
+    reasoner = replace(waiting(extractor), recalls=False)
+    with store(tmp_path / "home", reasoner=reasoner, soft_tokens=soft) as memory:
+        memory.add(TALK, user_id="ann")
+    [envelopes] = extractor.calls
+    sizes = [len(envelope.window.evidence) for envelope in envelopes]
+    assert sizes == ([5, 5, 4] if soft == 16 else [14])
+
+
 def test_users_and_agents_have_buffers_of_their_own(memory: Memory) -> None:
     for place, said in enumerate(TALK):
         memory.enqueue([said], user_id="ann", agent_id="coder" if place % 2 else None)
