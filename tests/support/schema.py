@@ -3,14 +3,13 @@
 from pathlib import Path
 
 from support.embedders import WordEmbedder
+from support.stores import NOW
 
 from mindmem.core.clock import FixedClock
 from mindmem.core.memory import Memory
 from mindmem.core.records import Edge, Entity, Partition
 from mindmem.core.services import open_services
 from mindmem.core.settings import Settings
-
-from support.stores import NOW
 
 __all__ = ["USER", "entities", "related", "say", "schema_store", "whose"]
 

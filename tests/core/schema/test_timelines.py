@@ -104,9 +104,7 @@ def _expected(statements: Sequence[Statement]) -> list[Row]:
     """What holds from when: a town that is named twice running is one stay."""
     stays = [one for place, one in enumerate(statements) if place == 0 or statements[place - 1][0] != one[0]]
     ends = [*(at(day) for _, day in stays[1:]), None]
-    return [
-        (town, at(day), end, "archived" if end else "active") for (town, day), end in zip(stays, ends, strict=True)
-    ]
+    return [(town, at(day), end, "archived" if end else "active") for (town, day), end in zip(stays, ends, strict=True)]
 
 
 @st.composite
