@@ -1,6 +1,7 @@
 """What every search index must do with entities: names, links in text, likeness, revisions; never exact scores."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from support.documents import ANN, ask, entity, make, make_entity
@@ -22,7 +23,7 @@ def spelt(index: SearchIndex, text: str, scope: Scope = ANN) -> dict[str, tuple[
     return {text[link.start : link.end]: link.entity_ids for link in index.linked(scope.partition, text)}
 
 
-def like(index: SearchIndex, text: str, **fields: object) -> list[str]:
+def like(index: SearchIndex, text: str, **fields: Any) -> list[str]:
     return [scored.entity_id for scored in index.similar_entities(replace(ask(text), **fields))]
 
 

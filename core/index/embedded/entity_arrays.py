@@ -63,23 +63,37 @@ class EntityArrays:
 
     def put(self, rows: Iterable[Sequence[Any]]) -> None:
         """Take up rows as ``entity_rows.READ`` gives them: new entities, or new states of known ones."""
+        known = len(self._ids)
+        owners: list[int] = []
+        lengths: list[int] = []
+        states: list[tuple[int, bool, bytes | None]] = []
         for entity_id, status, merged_into, names, sizes, terms, vector in rows:
             keys, forms = json.loads(names)
             place = self._forget(entity_id)
-            fields = self._put_fields(place, np.frombuffer(sizes, dtype="<u2"), np.frombuffer(terms, dtype="<u8"))
+            first = len(self._owners) + len(owners)
+            counts = np.frombuffer(sizes, dtype="<u2").tolist()
+            self._put_terms(first, counts, np.frombuffer(terms, dtype="<u8").tolist())
+            owners += [place] * len(counts)
+            lengths += counts
             held = _Held(
                 place, status, merged_into, tuple(keys), {tuple(form.split(" ")): bool(small) for form, small in forms},
-                fields,
+                range(first, first + len(counts)),
             )  # fmt: skip
             self._entities[entity_id] = held
-            self._stands.view[place] = status == "active" and not merged_into
-            self._has_vector.view[place] = vector is not None
-            if vector is not None:
-                self._vectors.view[place] = np.frombuffer(vector, dtype="<f4")
+            states.append((place, status == "active" and not merged_into, vector))
             if status == "active":
                 self._names.put(entity_id, held.forms)
                 for key in held.keys:
                     self._keys.setdefault(key, {})[entity_id] = None
+        self._owners.append(np.array(owners, dtype=np.int64))
+        self._lengths.append(np.array(lengths, dtype=np.float64))
+        for array in (self._stands, self._vectors, self._has_vector):
+            array.extend(len(self._ids) - known)
+        for place, stands, vector in states:
+            self._stands.view[place] = stands
+            self._has_vector.view[place] = vector is not None
+            if vector is not None:
+                self._vectors.view[place] = np.frombuffer(vector, dtype="<f4")
 
     def stands_for(self, entity_id: str) -> str:
         """Return the id of the entity that an id leads to over merges; empty where that is archived or unknown."""
@@ -142,8 +156,6 @@ class EntityArrays:
         held = self._entities.get(entity_id)
         if held is None:
             self._ids.append(entity_id)
-            for array in (self._stands, self._vectors, self._has_vector):
-                array.extend(1)
             return len(self._ids) - 1
         self._names.drop(entity_id, held.forms)
         for key in held.keys:
@@ -151,14 +163,13 @@ class EntityArrays:
         self._lengths.view[held.fields.start : held.fields.stop] = np.inf  # a field of infinite length is never met
         return held.place
 
-    def _put_fields(self, place: int, sizes: npt.NDArray[Any], terms: npt.NDArray[Any]) -> range:
-        first = len(self._owners)
-        self._owners.append(np.full(len(sizes), place))
-        self._lengths.append(sizes.astype(np.float64))
-        owners = np.repeat(np.arange(first, first + len(sizes)), sizes)
-        for term, field in zip(terms.tolist(), owners.tolist(), strict=True):
-            self._holders.setdefault(term, []).append(field)
-        return range(first, first + len(sizes))
+    def _put_terms(self, first: int, sizes: Sequence[int], terms: Sequence[int]) -> None:
+        """List the fields from ``first`` on under the terms that they hold."""
+        at = 0
+        for field, size in enumerate(sizes, first):
+            for term in terms[at : at + size]:
+                self._holders.setdefault(term, []).append(field)
+            at += size
 
     def _lexical(self, text: str) -> npt.NDArray[np.float64]:
         """Return for each entity how much of the query its best field holds, and how much of that field it is."""
