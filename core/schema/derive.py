@@ -161,9 +161,7 @@ def _edges(memory: Memory, plan: Plan) -> Iterable[Edge]:
     for parent in memory.parents:
         yield Edge(memory.memory_id, "RELATED_TO", parent, scope, "derived_from")
     for source in memory.sources:
-        yield Edge(
-            memory.memory_id, "EXTRACTED_FROM", source.message_id, scope, start=source.start, end=source.end
-        )
+        yield Edge(memory.memory_id, "EXTRACTED_FROM", source.message_id, scope, start=source.start, end=source.end)
 
 
 async def _described(

@@ -39,7 +39,8 @@ class Fused:
     """The candidates with entity ids and canonical names, and what the graph learns of entities.
 
     ``entities`` are new ones and next revisions; ``same`` are pairs of known entities (gone, kept) that the text
-    states to be one; ``names`` are the entity ids of the further names, in order; ``known`` is what they were looked up in.
+    states to be one; ``names`` are the entity ids of the further names, in order; ``known`` is what they were looked
+    up in.
     """
 
     candidates: tuple[Candidate, ...]
@@ -207,14 +208,10 @@ class Fusing:
             for one in list(found.values()):  # who else could be the one that is known by less than this name
                 if fits(one.name, sense.name, person=True):
                     found |= {other.entity_id: other for other in self._near(one.name, one.entity_type, fresh)}
-            near = tuple(
-                one for name, one in found.items() if name != own and not self._together(sense, one.name)
-            )
+            near = tuple(one for name, one in found.items() if name != own and not self._together(sense, one.name))
             if near:
                 self._asked.append((sense, near))
-        return [
-            MatchRequest(sense.name, sense.kind or "thing", self._said(sense), near) for sense, near in self._asked
-        ]
+        return [MatchRequest(sense.name, sense.kind or "thing", self._said(sense), near) for sense, near in self._asked]
 
     def _near(self, name: str, kind: str, fresh: KnownEntities) -> tuple[Entity, ...]:
         return (*self._known.near(name, kind), *fresh.near(name, kind))
@@ -257,7 +254,9 @@ class Fusing:
         for sense, near in maybe:
             mine = self._id(sense.root(), entities)
             for other in near[:_MAYBE]:
-                theirs = self._id(made[other.entity_id].root(), entities) if other.entity_id in made else other.entity_id
+                theirs = (
+                    self._id(made[other.entity_id].root(), entities) if other.entity_id in made else other.entity_id
+                )
                 if mine != theirs:
                     one, two = sorted((mine, theirs))
                     self._edges.append(Edge(one, "RELATED_TO", two, self._scope, kind=MAYBE_SAME))
@@ -297,6 +296,7 @@ class Fusing:
                 entity_type=entity.entity_type if family(entity.entity_type) or not sense.kind else sense.kind,
                 aliases=_aliases(name, forms),
                 description=descriptions.get(id(sense), entity.description),
+                status="active",
             )
         return found
 

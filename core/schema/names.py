@@ -10,7 +10,19 @@ from typing import Final, Literal
 from mindmem.core import ids
 from mindmem.core.text import normalise_name
 
-__all__ = ["Fit", "family", "first_names", "fits", "incompatible", "is_given", "is_initials", "name_key", "plain_name", "short_forms", "titled"]
+__all__ = [
+    "Fit",
+    "family",
+    "first_names",
+    "fits",
+    "incompatible",
+    "is_given",
+    "is_initials",
+    "name_key",
+    "plain_name",
+    "short_forms",
+    "titled",
+]
 
 Fit = Literal["", "short", "initials", "qualified"]
 """How one name may stand for another: "Anna" or "Dr. Keller" for "Anna Keller", "WHO" for what it abbreviates,

@@ -25,7 +25,8 @@ _OTHER: Final = (
     r"|aka|a\.k\.a\.?|alias|known as|nicknamed|goes by|who goes by|known to (?:\w+ ){1,3}as|short for"
 )
 _CALL: Final = (
-    r"(?:(?:every(?:body|one)|people|(?:all )?my (?:\w+ )?(?:friends|family|colleagues|coworkers|kids|students|team|mates)"
+    r"(?:(?:every(?:body|one)|people|(?:all )?my (?:\w+ )?(?:friends|family|colleagues|coworkers|kids|students|team"
+    r"|mates)"
     r"|friends|folks|most people|they|you can|you may|just|please) (?:all |just |always |usually |still )*calls? me"
     r"|(?:^|[,.;] ?|but |and |so )(?:just |please )?call me|I (?:also |usually |mostly )?(?:go|went) by(?: the name)?"
     r"|I(?:['’]m| am) (?:also |better |usually )?(?:known as|called|nicknamed)|my (?:nick ?name|nick|short name) is"
@@ -37,11 +38,13 @@ _BESIDE: Final = re.compile(
     rf"(?P<name>{_NAME})['\"”’]? ?[,(–—-] ?(?:who (?:is|was) )?(?i:{_OTHER}) (?:the )?{_Q}(?P<alias>{_NAME})"
 )
 _IS_ALSO: Final = re.compile(
-    rf"(?P<name>{_NAME}) (?:is|was|are|were|has been) (?:also |often |usually )?(?i:{_OTHER}|called|abbreviated(?: as| to)?)"
+    rf"(?P<name>{_NAME}) (?:is|was|are|were|has been) (?:also |often |usually )?(?i:{_OTHER}|called|abbreviated(?:"
+    rf" as| to)?)"
     rf" (?:the )?{_Q}(?P<alias>{_NAME})"
 )
 _FORMER: Final = re.compile(
-    rf"(?P<name>{_NAME}) ?[,(] ?(?i:formerly(?: known as| called)?|previously(?: known as| called)?|née|nee|born|once called"
+    rf"(?P<name>{_NAME}) ?[,(] ?(?i:formerly(?: known as| called)?|previously(?: known as| called)?|née|nee|born"
+    rf"|once called"
     rf"|ex-) ?(?:the )?{_Q}(?P<alias>{_NAME})"
 )
 _NOW: Final = re.compile(
@@ -67,7 +70,8 @@ _STANDS: Final = re.compile(
     rf" (?:the )?(?P<name>{_NAME})"
 )
 _CALLED: Final = re.compile(
-    r"\b(?i:every(?:body|one)|we|people|they|(?:his|her|their|my) (?:friends|family)|friends|I|most people|whom we|the kids)"
+    r"\b(?i:every(?:body|one)|we|people|they|(?:his|her|their|my) (?:friends|family)|friends|I|most people|whom we"
+    r"|the kids)"
     r" (?i:all |just |usually |always |mostly )*calls? "
     rf"(?P<whom>her|him|them|it|{_PART}(?: {_PART})??) {_Q}(?P<alias>{_PART}){_Q}(?=$|[\s,.;!?)])"
 )
@@ -99,7 +103,8 @@ _ZH_CALLED: Final = re.compile(
 _ZH_WHO: Final = re.compile(rf"(?:叫|是|名叫)(?P<name>{_SIGN}{{2,4}}?){_STOP}")
 
 _DENIED: Final = re.compile(
-    r"\b(?:not|never|no ?one|nobody|n['’]t|don['’]?t|doesn['’]?t|isn['’]?t|wasn['’]?t|if|unless|would|could|might|should"
+    r"\b(?:not|never|no ?one|nobody|n['’]t|don['’]?t|doesn['’]?t|isn['’]?t|wasn['’]?t|if|unless|would|could|might"
+    r"|should"
     r"|imagine|suppose|maybe|perhaps|wish|stop(?:ped)?|hate (?:it )?when|used to|joked?|pretend)\b",
     re.IGNORECASE,
 )

@@ -20,7 +20,8 @@ _KEPT = frozenset({"tool_trace", "experience", "skill_candidate", "file_knowledg
 """Types that have names of their own for what they hold."""
 
 _PERSONAL = frozenset(
-    "lives_in married_to age likes occupation works_at studies_at allergic_to birthday diet marital_status speaks hometown"
+    "lives_in married_to age likes occupation works_at studies_at allergic_to birthday diet marital_status speaks"
+    " hometown"
     " graduates_from born_in sister brother mother father wife husband".split()
 )
 """Properties that only people have."""

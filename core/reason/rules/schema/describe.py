@@ -18,9 +18,10 @@ _ALIASES: Final = 3
 _SYNONYMS: Final = {
     "residence": "home city address", "occupation": "job employer profession", "education": "school studies degree",
     "relationship": "partner spouse marriage", "family": "relatives parents siblings", "friendship": "friends",
-    "health": "illness allergy diet", "preference": "favourites tastes", "hobby": "pastime leisure", "skill": "abilities",
-    "possession": "belongings", "pet": "animals", "plan": "intentions goals", "event": "happenings", "travel": "trips places",
-    "work_in_progress": "projects", "feeling": "mood opinion", "routine": "habits", "contact": "phone email",
+    "health": "illness allergy diet", "preference": "favourites tastes", "hobby": "pastime leisure",
+    "skill": "abilities", "possession": "belongings", "pet": "animals", "plan": "intentions goals",
+    "event": "happenings", "travel": "trips places", "work_in_progress": "projects",
+    "feeling": "mood opinion", "routine": "habits", "contact": "phone email",
     "identity": "age birthday", "likes": "favourites", "lives_in": "home", "works_at": "employer", "ownership": "owner",
     "location": "place", "people": "staff founders", "authorship": "author creator", "participation": "guests members",
 }  # fmt: skip

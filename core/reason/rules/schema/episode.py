@@ -29,12 +29,15 @@ _FAINT: Final = (
     STOP_WORDS["english"] | english.FILLERS | english.NEGATIONS | english.PLAIN_STARTS | english.TEMPORAL
     | frozenset(english.MONTHS) | frozenset(english.WEEKDAYS) | frozenset(english.NUMBERS)
     | frozenset(
-        "get got getting go going gone went come came make made take took thing things something anything everything lot"
+        "get got getting go going gone went come came make made take took thing things something anything"
+        " everything lot"
         " lots really good great nice well much many see saw seen look looks looking think thought know knew like love"
-        " want wanted need feel felt say said tell told time times day days week weeks year years today yesterday tomorrow"
+        " want wanted need feel felt say said tell told time times day days week weeks year years today yesterday"
+        " tomorrow"
         " last next ago way bit kind sort sure yeah wow hey hi hello thanks thank glad happy hope sounds sound amazing"
         " awesome cool nice best better new old first one two people person always never ever maybe still even though"
-        " back around lately recently pretty super keep keeps kept let lets give gave given put try tried trying".split()
+        " back around lately recently pretty super keep keeps kept let lets give gave given put try tried"
+        " trying".split()
     )
 )  # fmt: skip
 """Words that say little about what is spoken of."""

@@ -13,7 +13,8 @@ __all__ = ["kind_of", "placed", "retyped"]
 
 _READ: Final = 20_000
 _KIN: Final = (
-    "wife husband spouse fiance fiancee girlfriend boyfriend sister brother son daughter mother father mom mum dad uncle"
+    "wife husband spouse fiance fiancee girlfriend boyfriend sister brother son daughter mother father mom mum dad"
+    " uncle"
     " aunt cousin niece nephew grandma grandpa grandmother grandfather granddaughter grandson sibling twin kid child"
     " friend buddy boss manager supervisor colleague coworker co-worker roommate flatmate housemate neighbor neighbour"
     " teacher tutor coach mentor doctor dentist therapist classmate teammate mother-in-law father-in-law"
@@ -24,8 +25,10 @@ _ANIMAL: Final = (
     " guinea-pig ferret poodle beagle labrador retriever terrier spaniel"
 ).split()
 _SAYS: Final = (
-    r"(?:said|says|told|tells|thinks|thought|called|texted|asked|wrote|married|wants|wanted|loves|likes|hates|moved|lives"
-    r"|studies|turned|laughed|cried|smiled|hugged|got (?:married|engaged|divorced|promoted|a)|is (?:my|his|her|our|your)"
+    r"(?:said|says|told|tells|thinks|thought|called|texted|asked|wrote|married|wants|wanted|loves|likes|hates|moved"
+    r"|lives"
+    r"|studies|turned|laughed|cried|smiled|hugged|got (?:married|engaged|divorced|promoted|a)|is (?:my|his|her|our"
+    r"|your)"
     r"|was (?:my|his|her|our)|and I|just had|has (?:been|a) (?:sister|brother|daughter|son|baby)"
     r"|(?:is|was) (?:pregnant|engaged|married|single|divorced))\b"
 )
@@ -39,25 +42,30 @@ _GOES: Final = (
 )
 _IN: Final = re.compile(r"(?:^|[\s(])(?P<word>\S+ )?[Ii]n $")
 _NO_PLACE_BEFORE: Final = re.compile(
-    r"(?:written|coded|coding|programmed|program\w*|implement\w*|develop\w*|interest\w*|confid\w+|believ\w*|trust\w*|faith"
+    r"(?:written|coded|coding|programmed|program\w*|implement\w*|develop\w*|interest\w*|confid\w+|believ\w*"
+    r"|trust\w*|faith"
     r"|disappoint\w*|proficient|fluent|experience|version|invest\w*|shares|role|job|people|someone|songs?|lines?) $",
     re.IGNORECASE,
 )
 _PLACE_AFTER: Final = re.compile(r",? (?:the|a) (?:city|town|country|village|island|capital|state|province|region)\b")
 _WORKS: Final = re.compile(
-    r"\b(?:work(?:s|ed|ing)? (?:at|for)|employed (?:at|by)|hired by|job (?:at|with)|intern\w* (?:at|for)|CEO of|founder of"
-    r"|founded|company|firm|startup|shares (?:of|in)|stock (?:of|in)|employees (?:of|at)|offer from|interview (?:at|with)"
+    r"\b(?:work(?:s|ed|ing)? (?:at|for)|employed (?:at|by)|hired by|job (?:at|with)|intern\w* (?:at|for)|CEO of"
+    r"|founder of"
+    r"|founded|company|firm|startup|shares (?:of|in)|stock (?:of|in)|employees (?:of|at)|offer from|interview (?:at"
+    r"|with)"
     r"|acquired(?: by)?|director of|manager at|engineer at|headquarters of|band|the organi[sz]ation) (?:the )?$",
     re.IGNORECASE,
 )
 _TRADES: Final = re.compile(
-    r" (?:hired|released|announced|launched|acquired|employs|laid off|went public|sells|shares|stock|headquarters|employees"
+    r" (?:hired|released|announced|launched|acquired|employs|laid off|went public|sells|shares|stock|headquarters"
+    r"|employees"
     r"|CEO|is (?:a|an) (?:company|firm|startup|bank|band|charity|non-?profit|organi[sz]ation|school|university))\b"
 )
 _PERSON_BEFORE: Final = re.compile(
     rf"\b(?:{'|'.join(_KIN)})s?,? (?:is |named |called |also called |is called )?$"
     r"|\b(?:met|married|dating|dated|hugged|phoned|texted|emailed|introduced me to|meet|meeting up with"
-    r"|birthday (?:party )?(?:of|for)|talk(?:ed|ing|s)? (?:to|with)|spoke (?:to|with)|lunch with|dinner with|coffee with"
+    r"|birthday (?:party )?(?:of|for)|talk(?:ed|ing|s)? (?:to|with)|spoke (?:to|with)|lunch with|dinner with|coffee"
+    r" with"
     r"|a (?:man|woman|boy|girl|guy) (?:named|called)) $",
     re.IGNORECASE,
 )
@@ -69,9 +77,12 @@ _PERSON_AFTER: Final = re.compile(
 _PRONOUN_AFTER: Final = re.compile(r"[^.!?\"“”]{1,80}?\b(?:she|he|her|his|him|herself|himself)\b")
 _STARTS: Final = re.compile(r"(?:^|[.!?\n]\s*|\b(?:and|but|so|when|because|that|if)\s)$")
 _LIVES: Final = re.compile(
-    r"['’]?s? (?:lives|lived|studied|studies|graduated|sings|sang|cooks|cooked|teaches|taught|retired|was born|phoned|came over"
-    r"|sat|smiled|walked|drove|ate|drank|slept|dreams|feels|felt|knits|paints|jogs|swims|got|turned \d|is \d+|knows how|prefers"
-    r"|enjoys|enjoyed|misses|missed|promised|apologi[sz]ed|remembers|forgot|is pregnant|is allergic|is vegan|is vegetarian)\b"
+    r"['’]?s? (?:lives|lived|studied|studies|graduated|sings|sang|cooks|cooked|teaches|taught|retired|was born"
+    r"|phoned|came over"
+    r"|sat|smiled|walked|drove|ate|drank|slept|dreams|feels|felt|knits|paints|jogs|swims|got|turned \d|is \d+|knows"
+    r" how|prefers"
+    r"|enjoys|enjoyed|misses|missed|promised|apologi[sz]ed|remembers|forgot|is pregnant|is allergic|is vegan|is"
+    r" vegetarian)\b"
 )
 _ANIMAL_BEFORE: Final = re.compile(
     rf"\b(?:{'|'.join(_ANIMAL)})s?,? (?:is |is named |is called |named |called )?$", re.IGNORECASE

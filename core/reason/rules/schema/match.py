@@ -32,4 +32,6 @@ def _match(request: MatchRequest) -> Verdict[EntityMatch]:
         return Unsure(f"others share the name that {request.name!r} would complete")
     if how not in _CONFIDENCE or (fuller and family(request.entity_type) != "person"):
         return Unsure(f"{request.name!r} may stand for {entity.name!r}, and nothing says so")
-    return Judged(EntityMatch(entity.entity_id, _CONFIDENCE[how], f"{request.name!r}: the one {entity.name!r} is known"))
+    return Judged(
+        EntityMatch(entity.entity_id, _CONFIDENCE[how], f"{request.name!r}: the one {entity.name!r} is known")
+    )

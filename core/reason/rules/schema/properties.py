@@ -33,6 +33,7 @@ _LIGHT: Final = frozenset(
     ).split()
 )
 
+
 @dataclass(frozen=True, slots=True)
 class Binding:
     """The type of the schema (empty: none fits), the property's bound name, and whether it takes one value at a time

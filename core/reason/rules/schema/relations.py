@@ -32,7 +32,10 @@ _AUX: Final = (
     r"(?: (?:am|is|are|was|were|has|have|had|been|just|recently|currently|now|still|also|both|already|finally|proudly"
     r"|really|once|then|actually|happily|soon|later|first|always|often|usually|even|to|got|did)){0,4}"
 )
-_THE: Final = r"(?:the |our |my |a |an |this year['’]s |last year['’]s |his |her |their |its )?(?:annual |local |new |old |small |big )?"
+_THE: Final = (
+    r"(?:the |our |my |a |an |this year['’]s |last year['’]s |his |her |their |its )?"
+    r"(?:annual |local |new |old |small |big )?"
+)
 _OBJ: Final = rf"{_THE}(?P<b>{_NAME})"
 _TITLE: Final = rf"(?:[\"“](?P<q>[^\"”]{{2,80}})[\"”]|{_THE}(?P<b>{_NAME}))"
 _NOUN: Final = r"(?:(?!(?:by|from|to|with|and|for|at)\b)\w[\w-]* ){0,4}?"
@@ -40,25 +43,30 @@ _WITH: Final = re.compile(rf"(?P<name>{_NAME}|I),? and $")
 
 _KIN: Final = (
     r"(?:(?:older|younger|elder|little|big|twin|half|late|only|eldest|youngest|ex-|step|grand|great-)?[- ]?"
-    r"(?:wife|husband|spouse|fianc[eé]e?|girlfriend|boyfriend|partner|sister|brother|siblings?|twin|son|daughter|child|mother"
+    r"(?:wife|husband|spouse|fianc[eé]e?|girlfriend|boyfriend|partner|sister|brother|siblings?|twin|son|daughter"
+    r"|child|mother"
     r"|father|mom|mum|dad|parents?|uncle|aunt|cousin|niece|nephew|grandma|grandpa|mother|father|daughter)"
     r"(?:-in-law)?)"
 )
 _FRIEND: Final = (
-    r"(?:(?:best|close|old|good|childhood|former|new|dear|online|work|college|school|family|ex-)? ?(?:friend|buddy|pal|boss"
+    r"(?:(?:best|close|old|good|childhood|former|new|dear|online|work|college|school|family|ex-)? ?(?:friend|buddy"
+    r"|pal|boss"
     r"|manager|supervisor|colleague|coworker|co-worker|teammate|classmate|roommate|flatmate|housemate|neighbou?r|mentor"
     r"|teacher|tutor|coach|student|mentee|doctor|therapist|landlord|landlady|assistant|apprentice|acquaintance))"
 )
 _ANIMALS: Final = (
-    r"(?:cats?|dogs?|pupp(?:y|ies)|kittens?|parrots?|horses?|rabbits?|hamsters?|turtles?|tortoises?|birds?|pony|hens?|goats?"
+    r"(?:cats?|dogs?|pupp(?:y|ies)|kittens?|parrots?|horses?|rabbits?|hamsters?|turtles?|tortoises?|birds?|pony"
+    r"|hens?|goats?"
     r"|snakes?|lizards?|ferrets?|poodle|beagle|labrador|retriever|terrier|spaniel|pets?)"
 )
 _GROUPS: Final = (
-    r"(?:Club|Choir|Band|Team|Society|Association|Orchestra|Union|League|Party|Church|Gym|Ensemble|Guild|Council|Committee"
+    r"(?:Club|Choir|Band|Team|Society|Association|Orchestra|Union|League|Party|Church|Gym|Ensemble|Guild|Council"
+    r"|Committee"
     r"|Circle|Collective|Troupe|Quartet|Trio|Academy|Group|Squad|Crew|Network|Order|Fraternity|Sorority|Alliance)"
 )
 _MADE: Final = (
-    r"(?:wrote|writes|written|composed|composes|painted|paints|directed|directs|created|creates|authored|designed|designs"
+    r"(?:wrote|writes|written|composed|composes|painted|paints|directed|directs|created|creates|authored|designed"
+    r"|designs"
     r"|recorded|filmed|sculpted|invented|published|illustrated|choreographed|coded|developed|produced|penned|built"
     r"|translated|carved|drew)"
 )
@@ -78,41 +86,56 @@ def _form(kind: str, text: str, *, turned: bool = False) -> _Form:
 
 
 _FORMS: Final = (
-    _form("works_for", rf"{_WHO}{_AUX} work(?:s|ed|ing)? (?:(?:full|part)[- ]time )?(?:as (?:\w[\w-]* ){{1,5}})?(?:at|for) {_OBJ}"),
+    _form("works_for", rf"{_WHO}{_AUX} work(?:s|ed|ing)? (?:(?:full|part)[- ]time )?(?:as (?:\w[\w-]*"
+        rf" ){{1,5}})?(?:at|for) {_OBJ}"),
     _form("works_for", rf"{_WHO}{_AUX} (?:employed|hired|recruited) (?:as (?:\w[\w-]* ){{1,5}})?(?:at|by) {_OBJ}"),
     _form("works_for", rf"{_WHO}{_AUX} (?:got|started|took|landed|accepted|has|have) (?:a|the|my|his|her) {_NOUN}"
                        rf"(?:job|position|role|internship) (?:at|with) {_OBJ}"),
-    _form("works_for", rf"{_WHO}{_AUX} (?:is |was |am )?(?:a|an|the) {_NOUN}(?:\w+(?:er|or|ist|ant|eer|ian|ern)|nurse|chef|CEO|CTO"
+    _form("works_for", rf"{_WHO}{_AUX} (?:is |was |am )?(?:a|an|the) {_NOUN}(?:\w+(?:er|or|ist|ant|eer|ian|ern)"
+        rf"|nurse|chef|CEO|CTO"
                        rf"|head|chief) (?:at|for) {_OBJ}"),
     _form("works_for", rf"(?P<b>{_NAME}){_AUX} (?:employs|hired|recruited) {_THE}(?P<a>{_NAME}|me\b)"),
     _form("works_for", rf"{_WHO}{_AUX} (?:intern(?:s|ed|ing)?|interned) (?:at|for|with) {_OBJ}"),
     _form("membership", rf"{_WHO}{_AUX} (?:joined|joins|joining|(?:is |was |am )?part of|signed up (?:to|with)) "
                         rf"{_THE}(?P<b>(?:{_PART} ){{0,4}}{_GROUPS}(?: of {_NAME})?)"),
-    _form("membership", rf"{_WHO}{_AUX} (?:an? )?(?:\w+ )?(?:member|secretary|treasurer|chair(?:man|woman|person)?|president|captain) of {_OBJ}"),
-    _form("membership", rf"{_WHO}{_AUX} (?:sing(?:s|ing)?|sang|play(?:s|ed|ing)?|serve[sd]?|serving|volunteer(?:s|ed|ing)?) "
+    _form("membership", rf"{_WHO}{_AUX} (?:an? )?(?:\w+ )?(?:member|secretary|treasurer|chair(?:man|woman|person)?"
+        rf"|president|captain) of {_OBJ}"),
+    _form("membership", rf"{_WHO}{_AUX} (?:sing(?:s|ing)?|sang|play(?:s|ed|ing)?|serve[sd]?|serving|volunteer(?:s"
+        rf"|ed|ing)?) "
                         rf"(?:\w+ )?(?:in|for|with|on) {_THE}(?P<b>(?:{_PART} ){{0,4}}{_GROUPS}(?: of {_NAME})?)"),
     _form("membership", rf"{_WHO}{_AUX} belongs? to {_THE}(?P<b>(?:{_PART} ){{0,4}}{_GROUPS}(?: of {_NAME})?)"),
-    _form("works_for", rf"{_WHO}{_AUX} joined {_THE}(?P<b>(?!(?:{_PART} ){{0,4}}{_GROUPS}\b){_NAME})(?= as\b| in (?:19|20)\d\d| last\b|[.,!]|$)"),
-    _form("location", rf"{_WHO}{_AUX} (?:liv(?:e|es|ed|ing)|resid(?:e|es|ed|ing)|based|located|situated|headquartered|settled"
+    _form("works_for", rf"{_WHO}{_AUX} joined {_THE}(?P<b>(?!(?:{_PART} ){{0,4}}{_GROUPS}\b){_NAME})(?= as\b| in"
+        rf" (?:19|20)\d\d| last\b|[.,!]|$)"),
+    _form("location", rf"{_WHO}{_AUX} (?:liv(?:e|es|ed|ing)|resid(?:e|es|ed|ing)|based|located|situated"
+        rf"|headquartered|settled"
                       rf"|stay(?:s|ed|ing)?|grew up|born|rais(?:ed)) (?:\w+ )?(?:in|at|near|on) {_OBJ}"),
     _form("location", rf"{_WHO}{_AUX} (?:moved|relocated|emigrated|immigrated)(?: \w+)?(?: from {_NAME})? to {_OBJ}"),
-    _form("location", rf"(?:[Tt]he )?(?P<a>{_NAME}) (?:is|lies|stands|sits|takes place|took place|was held|is held|will be held) "
+    _form("location", rf"(?:[Tt]he )?(?P<a>{_NAME}) (?:is|lies|stands|sits|takes place|took place|was held|is held"
+        rf"|will be held) "
                       rf"(?:just |right |directly )?(?:in|at|near|on) {_OBJ}"),
-    _form("location", rf"(?:[Tt]he )?(?P<a>{_NAME}) is (?:a|an|the) {_NOUN}(?:city|town|village|capital|suburb|district|river|lake"
+    _form("location", rf"(?:[Tt]he )?(?P<a>{_NAME}) is (?:a|an|the) {_NOUN}(?:city|town|village|capital|suburb"
+        rf"|district|river|lake"
                       rf"|region|museum|caf[eé]|restaurant|school|company|hospital|park) (?:in|of|near) {_OBJ}"),
-    _form("participation", rf"{_WHO}{_AUX} (?:attend(?:s|ed|ing)?|took part in|takes? part in|taking part in|participat(?:e|es|ed|ing) in"
-                           rf"|compet(?:e|es|ed|ing) (?:in|at)|perform(?:s|ed|ing)? at|spoke at|presented (?:\w+ ){{0,4}}at"
+    _form("participation", rf"{_WHO}{_AUX} (?:attend(?:s|ed|ing)?|took part in|takes? part in|taking part in"
+        rf"|participat(?:e|es|ed|ing) in"
+                           rf"|compet(?:e|es|ed|ing) (?:in|at)|perform(?:s|ed|ing)? at|spoke at|presented (?:\w+"
+                           rf" ){{0,4}}at"
                            rf"|volunteered at|ran in|raced in|signed up for|entered|organi[sz]ed|hosted|won) {_OBJ}"),
-    _form("participation", rf"{_WHO}{_AUX} (?:ran|finished|completed|went to|was at|were at|played (?:at|in)|joined|visited) {_THE}"
-                           rf"(?P<b>(?:{_PART} ){{0,4}}(?:Marathon|Festival|Conference|Cup|Olympics|Championships?|Parade|Summit|Expo"
-                           rf"|Fair|Ceremony|Triathlon|Gala|Open|Tournament|Hackathon|Carnival|Workshop|Convention|Race|Prix|Fest|Con)"
+    _form("participation", rf"{_WHO}{_AUX} (?:ran|finished|completed|went to|was at|were at|played (?:at|in)|joined"
+        rf"|visited) {_THE}"
+                           rf"(?P<b>(?:{_PART} ){{0,4}}(?:Marathon|Festival|Conference|Cup|Olympics|Championships?"
+                           rf"|Parade|Summit|Expo"
+                           rf"|Fair|Ceremony|Triathlon|Gala|Open|Tournament|Hackathon|Carnival|Workshop|Convention"
+                           rf"|Race|Prix|Fest|Con)"
                            rf"(?: of {_NAME})?)"),
     _form("ownership", rf"{_WHO}{_AUX} (?:owns?|owned|bought|purchased|acquired|inherited|adopted|took over) {_NOUN}"
                        rf"(?:named |called )?{_OBJ}"),
-    _form("ownership", rf"{_WHO}{_AUX} (?:has|have|got|adopted|bought|owns?|keeps?) {_NOUN}{_ANIMALS},? (?:named|called) (?P<b>{_PART})"),
+    _form("ownership", rf"{_WHO}{_AUX} (?:has|have|got|adopted|bought|owns?|keeps?) {_NOUN}{_ANIMALS},? (?:named"
+        rf"|called) (?P<b>{_PART})"),
     _form("ownership", rf"(?P<a>{_NAME})['’]s (?:\w+ ){{0,2}}?{_ANIMALS},? (?:is (?:named |called )?)?(?P<b>{_PART})"),
     _form("ownership", rf"(?P<a>[Mm]y) (?:\w+ ){{0,2}}?{_ANIMALS},? (?:is (?:named |called )?)?(?P<b>{_PART})"),
-    _form("ownership", rf"(?:[Tt]he )?(?P<a>{_NAME}){_AUX} (?:belongs? to|owned by|acquired by|bought by) {_OBJ}", turned=True),
+    _form("ownership", rf"(?:[Tt]he )?(?P<a>{_NAME}){_AUX} (?:belongs? to|owned by|acquired by|bought by)"
+        rf" {_OBJ}", turned=True),
     _form("ownership", rf"(?P<b>{_NAME})(?: is|,) (?P<a>{_NAME})['’]s (?:\w+ ){{0,2}}?{_ANIMALS}"),
     _form("ownership", rf"(?P<b>{_NAME})(?: is|,) (?P<a>my) (?:\w+ ){{0,2}}?{_ANIMALS}"),
     _form("family", rf"(?P<a>{_NAME})['’]s {_KIN},?(?: is(?: called| named)?)? (?P<b>{_NAME})"),
@@ -121,22 +144,29 @@ _FORMS: Final = (
     _form("family", rf"(?P<b>{_NAME})(?: is|,) (?P<a>my|our) {_KIN}"),
     _form("family", rf"(?P<b>{_NAME}) is (?:a|the) {_KIN} (?:of|to) (?P<a>{_NAME})"),
     _form("family", rf"{_WHO}{_AUX} (?:married(?: to)?|engaged to|wed|divorced(?: from)?|proposed to) (?P<b>{_NAME})"),
-    _form("family", rf"(?P<a>{_NAME}) and (?P<b>{_NAME}){_AUX} (?:married|engaged|siblings|sisters|brothers|twins|cousins|spouses|a couple)"),
+    _form("family", rf"(?P<a>{_NAME}) and (?P<b>{_NAME}){_AUX} (?:married|engaged|siblings|sisters|brothers|twins"
+        rf"|cousins|spouses|a couple)"),
     _form("social", rf"(?P<a>{_NAME})['’]s {_FRIEND},?(?: is(?: called| named)?)? (?P<b>{_NAME})"),
     _form("social", rf"(?P<a>[Mm]y|[Oo]ur) {_FRIEND},?(?: is(?: called| named)?|['’]s name is)? (?P<b>{_NAME})"),
     _form("social", rf"(?P<b>{_NAME})(?: is|,) (?P<a>{_NAME})['’]s {_FRIEND}"),
     _form("social", rf"(?P<b>{_NAME})(?: is|,) (?P<a>my|our) {_FRIEND}"),
     _form("social", rf"(?P<b>{_NAME}) is an? {_FRIEND} of (?P<a>{_NAME}|mine)"),
-    _form("social", rf"{_WHO}{_AUX} (?:(?:best |good |close )?friends with|met|dat(?:es|ed|ing)|mentor(?:s|ed)|roommates? with"
+    _form("social", rf"{_WHO}{_AUX} (?:(?:best |good |close )?friends with|met|dat(?:es|ed|ing)|mentor(?:s|ed)"
+        rf"|roommates? with"
                     rf"|went to school with|works? with|worked with|befriended|knows?|reports to) (?P<b>{_NAME})"),
-    _form("social", rf"(?P<a>{_NAME}) and (?P<b>{_NAME}){_AUX} (?:(?:best|good|close|old|childhood) )?(?:friends|colleagues|coworkers|neighbou?rs"
+    _form("social", rf"(?P<a>{_NAME}) and (?P<b>{_NAME}){_AUX} (?:(?:best|good|close|old|childhood) )?(?:friends"
+        rf"|colleagues|coworkers|neighbou?rs"
                     rf"|roommates|classmates|teammates|dating)"),
     _form("authorship", rf"{_WHO}{_AUX} (?:{_MADE}|writing|composing|painting|directing|designing) {_NOUN}"
                         rf"(?:called |titled |named |entitled )?,? ?{_TITLE}"),
-    _form("authorship", rf"(?:[\"“](?P<q>[^\"”]{{2,80}})[\"”]|(?P<b>{_NAME})),?(?: (?:is|was|has been|a|an|the|\w+)){{0,3}} {_MADE} by (?P<a>{_NAME}|me\b)"),
-    _form("authorship", rf"{_WHO} (?:is|was|am|are) the (?:author|writer|composer|painter|director|creator|designer|inventor) of {_TITLE}"),
-    _form("founding", rf"{_WHO}{_AUX} (?:co-?)?(?:founded|started|established|set up) {_NOUN}(?:called |named )?{_OBJ}"),
-    _form("founding", rf"(?:[Tt]he )?(?P<a>{_NAME}){_AUX} (?:co-?)?(?:founded|established|started) by {_OBJ}", turned=True),
+    _form("authorship", rf"(?:[\"“](?P<q>[^\"”]{{2,80}})[\"”]|(?P<b>{_NAME})),?(?: (?:is|was|has been|a|an|the"
+        rf"|\w+)){{0,3}} {_MADE} by (?P<a>{_NAME}|me\b)"),
+    _form("authorship", rf"{_WHO} (?:is|was|am|are) the (?:author|writer|composer|painter|director|creator|designer"
+        rf"|inventor) of {_TITLE}"),
+    _form("founding", rf"{_WHO}{_AUX} (?:co-?)?(?:founded|started|established|set up) {_NOUN}(?:called |named"
+        rf" )?{_OBJ}"),
+    _form("founding", rf"(?:[Tt]he )?(?P<a>{_NAME}){_AUX} (?:co-?)?(?:founded|established|started) by"
+        rf" {_OBJ}", turned=True),
     _form("founding", rf"{_WHO} (?:is|was|am) (?:a|the) (?:co-?)?founder of {_OBJ}"),
 )  # fmt: skip
 
@@ -153,16 +183,21 @@ _NO_NAMES: Final = PLAIN_STARTS | frozenset(
     " english french spanish german chinese japanese italian congratulations great wow".split()
 )
 _DENIED: Final = re.compile(
-    r"n['’]t\b|\b(?:not|never|no longer|nobody|no one|neither|nor|none|without|denie[sd]|refus\w+|declin\w+|almost|nearly|used to"
-    r"|failed to|stopped|quit|instead of|rather than|false|untrue|myth|as if|like to|love to|plans? to|planning|hop\w+|dream\w*"
-    r"|consider\w*|thinking (?:of|about)|going to|wants?|wanted|wish\w*|if|unless|whether|would|could|might|may|should|must"
-    r"|can|will|imagine|suppos\w+|pretend\w*|maybe|perhaps|probably|possibly|apparently|allegedly|rumou?r\w*|said|says|claims?"
+    r"n['’]t\b|\b(?:not|never|no longer|nobody|no one|neither|nor|none|without|denie[sd]|refus\w+|declin\w+|almost"
+    r"|nearly|used to"
+    r"|failed to|stopped|quit|instead of|rather than|false|untrue|myth|as if|like to|love to|plans? to|planning"
+    r"|hop\w+|dream\w*"
+    r"|consider\w*|thinking (?:of|about)|going to|wants?|wanted|wish\w*|if|unless|whether|would|could|might|may"
+    r"|should|must"
+    r"|can|will|imagine|suppos\w+|pretend\w*|maybe|perhaps|probably|possibly|apparently|allegedly|rumou?r\w*|said"
+    r"|says|claims?"
     r"|claimed|told|heard|think|thinks|thought|believes?|guess|bet|seems?|novel|movie|dream)\b",
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(r"[;:] |, (?:and|but|so|while|because|which|then) | but | because | so | — | – ")
 _SUPPOSED: Final = re.compile(
-    r"^(?:if|imagine|suppose|what if|in (?:the|my|a|this) (?:novel|story|book|movie|film|game|dream|play|poem))\b|\bif\b",
+    r"^(?:if|imagine|suppose|what if|in (?:the|my|a|this) (?:novel|story|book|movie|film|game|dream|play|poem))\b"
+    r"|\bif\b",
     re.IGNORECASE,
 )
 

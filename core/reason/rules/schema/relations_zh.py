@@ -19,11 +19,15 @@ _GROUP: Final = r"[\w\u4e00-\u9fff]{1,12}?(?:俱乐部|协会|乐队|合唱团|�
 _EVENT: Final = (
     r"[\w\u4e00-\u9fff]{1,14}?(?:马拉松|音乐节|会议|大会|比赛|锦标赛|婚礼|展览|艺术节|典礼|运动会|峰会|论坛|节|赛)"
 )
+_LIVES: Final = "(?:住在|居住在|定居在?|搬到|搬去|来自|位于|坐落于|出生于|出生在)"
+_MADE: Final = "(?:写|创作|画|导演|拍|作曲|翻译|编写|发表|出版)"
+_PET: Final = "(?:小?猫|小?狗|宠物|兔子|鹦鹉|仓鼠|乌龟)"
+_GOT: Final = "(?:养|买|领养|收养)"
 
 _FORMS: Final = (
     ("works_for", rf"{_WHO}{_ADVERBS}在(?P<b>{_NAME})(?:工作|上班|任职|就职|实习|当\w|做\w)", False),
     ("works_for", rf"{_WHO}{_ADVERBS}(?:入职|任职于|就职于|受雇于)了?(?P<b>{_NAME}){_END}", False),
-    ("location", rf"{_WHO}{_ADVERBS}(?:住在|居住在|定居在?|搬到|搬去|来自|位于|坐落于|出生于|出生在)了?(?P<b>{_NAME}){_END}", False),
+    ("location", rf"{_WHO}{_ADVERBS}{_LIVES}了?(?P<b>{_NAME}){_END}", False),
     ("participation", rf"{_WHO}{_ADVERBS}(?:参加|出席|参与|报名)了?(?P<b>{_EVENT})(?=$|[，。；！,.!]|了)", False),
     ("membership", rf"{_WHO}{_ADVERBS}加入了?(?P<b>{_GROUP})(?=$|[，。；！,.!]|了)", False),
     ("membership", rf"{_WHO}{_ADVERBS}是(?P<b>{_NAME})的?(?:成员|会员|队员|团员|队长|会长)", False),
@@ -34,10 +38,10 @@ _FORMS: Final = (
     ("social", rf"(?P<b>{_NAME})是(?P<a>我|{_NAME})的?{_FRIEND}{_END}", False),
     ("social", rf"{_WHO}{_ADVERBS}(?:和|跟|与)(?P<b>{_NAME})(?:是|成了?|做了?|当了?){_ADVERBS}{_FRIEND}", False),
     ("social", rf"{_WHO}{_ADVERBS}认识了?(?P<b>{_NAME}){_END}", False),
-    ("authorship", rf"{_WHO}{_ADVERBS}(?:写|创作|画|导演|拍|作曲|翻译|编写|发表|出版)了?(?:一[部本首幅篇])?(?:\w{{0,4}})《(?P<b>[^》]+)》", False),
-    ("authorship", r"《(?P<b>[^》]+)》(?:是)?(?:由)?(?P<a>[\u4e00-\u9fff·]{2,5}?)(?:写|创作|画|导演|拍|作曲|翻译|编写)(?:的|了)?(?=$|[，。；！])", False),
-    ("ownership", rf"(?P<a>我|{_NAME})的(?:小?猫|小?狗|宠物|兔子|鹦鹉|仓鼠|乌龟)(?:叫|名叫)(?P<b>{_NAME}){_END}", False),
-    ("ownership", rf"{_WHO}{_ADVERBS}(?:养|买|领养|收养)了?(?:一[只条个匹辆])?\w{{1,4}}?[，,]?(?:名字)?(?:叫|名叫)(?P<b>{_NAME}){_END}", False),
+    ("authorship", rf"{_WHO}{_ADVERBS}{_MADE}了?(?:一[部本首幅篇])?\w{{0,4}}《(?P<b>[^》]+)》", False),
+    ("authorship", rf"《(?P<b>[^》]+)》是?由?(?P<a>[\u4e00-\u9fff·]{{2,5}}?){_MADE}[的了]?(?=$|[，。；！])", False),
+    ("ownership", rf"(?P<a>我|{_NAME})的{_PET}(?:叫|名叫)(?P<b>{_NAME}){_END}", False),
+    ("ownership", rf"{_WHO}{_ADVERBS}{_GOT}了?\w{{1,6}}?[，,]?(?:名字)?名?叫(?P<b>{_NAME}){_END}", False),
     ("ownership", rf"{_WHO}{_ADVERBS}(?:拥有|收购|买下|经营)了?(?P<b>{_NAME})(?=$|[，。；！,.!]|了)", False),
     ("founding", rf"{_WHO}{_ADVERBS}(?:创办|创立|成立|创建)了?(?P<b>{_NAME})(?=$|[，。；！,.!]|了)", False),
     ("founding", rf"(?P<a>{_NAME})(?:是)?由(?P<b>{_NAME})(?:创办|创立|成立|创建)", True),

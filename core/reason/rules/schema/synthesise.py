@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final, Literal
 
 from mindmem.core.ids import normalise_claim
@@ -44,7 +44,8 @@ _GROWTH: Final = 1.25
 _QUOTED: Final = 160
 _READING: Final = re.compile(r"(?P<number>-?\d+(?:[.,]\d+)?)\s*(?P<unit>%|°?[^\W\d_]+)?")
 _MEAT: Final = (
-    "beef steak pork ham bacon chicken turkey lamb veal duck sausage burger salami meatball meatballs ribs brisket venison"
+    "beef steak pork ham bacon chicken turkey lamb veal duck sausage burger salami meatball meatballs ribs brisket"
+    " venison"
     " fish salmon tuna shrimp prawns sushi oyster 牛排 牛肉 猪肉 鸡肉 羊肉 火腿 培根 香肠 鱼"
 ).split()
 _DAIRY: Final = "cheese milk butter cream yogurt egg eggs omelette honey 奶酪 牛奶 黄油 鸡蛋".split()
@@ -56,7 +57,8 @@ _EXCLUDES: Final = (
 )
 """What a way of living leaves out: a word for it, and what would stand against it."""
 _TAKEN: Final = re.compile(
-    r"\b(?:had|ate|eat|eats|eating|ordered|enjoyed|drank|drink|drinks|tried|devoured|cooked myself|love|loves|like|likes)\b"
+    r"\b(?:had|ate|eat|eats|eating|ordered|enjoyed|drank|drink|drinks|tried|devoured|cooked myself|love|loves|like"
+    r"|likes)\b"
     r"|吃了?|喝了?|点了",
     re.IGNORECASE,
 )
@@ -84,7 +86,7 @@ def _synthesised(request: SynthesisRequest) -> tuple[Synthesis, ...]:
     name = request.entity.name
     zh = sum(is_chinese(one.content) for one in memories) * 2 > len(memories)
     made: tuple[tuple[Kind, Iterable[_Draft]], ...] = (
-        ("frequency", _topics(name, request.entity.entity_id, memories, zh=zh)),
+        ("frequency", _topics(name, memories, zh=zh)),
         ("trend", _trends(name, memories, zh=zh)),
         ("contrast", _contrasts(memories, zh=zh)),
         ("collection", _collections(name, memories, zh=zh)),
@@ -141,13 +143,14 @@ def _property(kind_of_entity: EntityType | None, kind: Kind) -> Property | None:
 
 def _stands(known: Memory, parents: Sequence[str]) -> bool:
     """Whether what was said still holds: all its parents are there, and little came on top."""
-    return set(known.parents) <= set(parents) and len(parents) < max(len(known.parents) * _GROWTH, len(known.parents) + 1)
+    before = len(known.parents)
+    return set(known.parents) <= set(parents) and len(parents) < max(before * _GROWTH, before + 1)
 
 
 # -- the kinds
 
 
-def _topics(name: str, entity_id: str, memories: Sequence[Memory], *, zh: bool) -> Iterable[_Draft]:
+def _topics(name: str, memories: Sequence[Memory], *, zh: bool) -> Iterable[_Draft]:
     own = [*words(name), *(word for one in memories for word in words(one.speaker))]
     weights = salient((one.content for one in memories), own)
     holding: dict[str, list[Memory]] = defaultdict(list)
@@ -181,8 +184,8 @@ def _trends(name: str, memories: Sequence[Memory], *, zh: bool) -> Iterable[_Dra
         numbers = [number for number, _, _ in found]
         if len(found) < 2 or numbers[0] == numbers[-1] or len(_days([one for _, _, one in found])) < 2:
             continue
-        up = all(one <= two for one, two in zip(numbers, numbers[1:], strict=False))
-        down = all(one >= two for one, two in zip(numbers, numbers[1:], strict=False))
+        up = all(one <= two for one, two in pairwise(numbers))
+        down = all(one >= two for one, two in pairwise(numbers))
         first, last = found[0], found[-1]
         begin, end = _day(first[2].event_time, zh=zh), _day(last[2].event_time, zh=zh)
         about = fine_name(prop).replace("_", " ")
@@ -191,7 +194,8 @@ def _trends(name: str, memories: Sequence[Memory], *, zh: bool) -> Iterable[_Dra
             content = f"{name}的{about}从{begin}的{first[1]}到{end}的{last[1]}，{way}（{len(found)}次记录）。"
         else:
             way = "rose" if up else "fell" if down else "changed"
-            content = f"{name}'s {about} {way} from {first[1]} on {begin} to {last[1]} on {end} ({len(found)} readings)."
+            content = f"{name}'s {about} {way} from {first[1]} on {begin} to {last[1]} on {end}"
+            content += f" ({len(found)} readings)."
         yield _Draft("trend", f"{prop}:{unit}:{rest}", content, tuple(one for _, _, one in found))
 
 
@@ -200,25 +204,31 @@ def _contrasts(memories: Sequence[Memory], *, zh: bool) -> Iterable[_Draft]:
     for one, other in pairs[:_CONTRASTS]:
         key = ":".join(sorted((one.memory_id, other.memory_id)))
         first, second = (f"“{memory.content[:_QUOTED]}”" for memory in (one, other))
-        when = [f"（{_day(m.event_time, zh=True)}）" if zh else f" ({_day(m.event_time)})" if m.event_time else "" for m in (one, other)]
-        content = (
-            f"{first}{when[0]}与{second}{when[1]}相对。" if zh else f"{first}{when[0]} stands against {second}{when[1]}."
-        )
+        begin, end = (_dated(memory, zh=zh) for memory in (one, other))
+        content = f"{first}{begin}与{second}{end}相对。" if zh else f"{first}{begin} stands against {second}{end}."
         yield _Draft("contrast", key, content, (one, other))
 
 
+def _dated(memory: Memory, *, zh: bool) -> str:
+    day = _day(memory.event_time, zh=zh)
+    return (f"（{day}）" if zh else f" ({day})") if day else ""
+
+
 def _excluded(memories: Sequence[Memory]) -> Iterable[tuple[Memory, Memory]]:
+    told = [(one, {stem(word) for word in words(one.content)}) for one in memories if not _denied(one)]
     for ways, without in _EXCLUDES:
-        holders = [
-            one for one in memories
-            if one.mem_type in ("profile", "fact") and not _denied(one) and any(way in words(one.value) or way in one.value for way in ways)
-        ]  # fmt: skip
+        holders = [one for one, _ in told if one.mem_type in ("profile", "fact") and _holds(one.value, ways)]
         for holder in holders[-1:]:
-            for other in memories:
-                said = {stem(word) for word in words(other.content)}
-                within = said & without or (is_chinese(other.content) and any(word in other.content for word in without if is_chinese(word)))
-                if other is not holder and within and not _denied(other) and _TAKEN.search(other.content) and "not" not in said:
+            for other, said in told:
+                taken = other is not holder and _TAKEN.search(other.content) and "not" not in said
+                if taken and (said & without or _holds(other.content, filter(is_chinese, without))):
                     yield holder, other
+
+
+def _holds(text: str, names: Iterable[str]) -> bool:
+    """Whether a text has one of the words, of Chinese ones as they stand in it."""
+    found = set(words(text))
+    return any(name in found or (is_chinese(name) and name in text) for name in names)
 
 
 def _opposed(memories: Sequence[Memory]) -> Iterable[tuple[Memory, Memory]]:
@@ -237,7 +247,9 @@ def _collections(name: str, memories: Sequence[Memory], *, zh: bool) -> Iterable
     for memory in memories:
         if memory.mem_type in ("profile", "fact") and memory.value and memory.property_name and not _denied(memory):
             groups[memory.property_name].setdefault(normalise_claim(memory.value), memory)
-    wide = sorted(((prop, found) for prop, found in groups.items() if len(found) > 1), key=lambda it: (-len(it[1]), it[0]))
+    wide = sorted(
+        ((prop, found) for prop, found in groups.items() if len(found) > 1), key=lambda it: (-len(it[1]), it[0])
+    )
     for prop, found in wide[:_LISTS]:
         kept = list(found.values())[-_LISTED:]
         about = fine_name(prop).replace("_", " ")
