@@ -1,13 +1,14 @@
-"""What people may do to memories where the settings let them: archive, correct, undo, retry. Each asks first."""
+"""What people may do where the settings let them: archive, correct, undo, retry. Each asks first."""
 
 import streamlit as st
 
+from mindmem.core.ingest.retry import can_retry, retry
+from mindmem.core.ledger.port import Quarantined
 from mindmem.core.records import Change, Memory
 from mindmem.dashboards import widgets
-from mindmem.dashboards.markup import element
 from mindmem.dashboards.store import Store
 
-__all__ = ["memory_buttons", "undo_button", "writes_hint"]
+__all__ = ["memory_buttons", "quarantine_buttons", "undo_button", "writes_hint"]
 
 _ACTOR = "dashboard"
 
@@ -57,10 +58,41 @@ def _correct(store: Store, memory: Memory) -> None:
 
 @st.dialog("Take this change back?")
 def _undo(store: Store, change: Change) -> None:
-    widgets.show(element("p", widgets.change_line(change, widgets.zone(store)), class_="mm-plain"))
+    detail = widgets.change_detail(change, widgets.zone(store))
+    widgets.show(widgets.steps([(widgets.change_line(change), detail, True)]))
     st.write("Everything that it wrote goes back to how it was, by a new change. The history stays.")
     cascade = st.checkbox("Also take back later changes of the same memories")
     if st.button("Take it back", type="primary", key="undo.yes"):
         with widgets.boundary():
             store.memory.undo(change.change_id, cascade=cascade, actor=_ACTOR)
+            st.rerun()
+
+
+def quarantine_buttons(store: Store, item: Quarantined) -> None:
+    """Show what can be done about an input in quarantine."""
+    with st.container(horizontal=True, gap="small"):
+        if can_retry(item):
+            if st.button("Try again", icon=":material/replay:", key=f"retry {item.quarantine_id}"):
+                _retry(store, item)
+        else:
+            st.caption("Correct the source, then ingest it again.")
+        if st.button("Dismiss", icon=":material/close:", key=f"drop {item.quarantine_id}"):
+            _drop(store, item)
+
+
+@st.dialog("Try this add again?")
+def _retry(store: Store, item: Quarantined) -> None:
+    st.write("It goes back into the queue; the next ingest carries it out.")
+    if st.button("Queue it", type="primary", key="retry.yes"):
+        with widgets.boundary():
+            retry(store.memory.services, item.quarantine_id)
+            st.rerun()
+
+
+@st.dialog("Dismiss this input?")
+def _drop(store: Store, item: Quarantined) -> None:
+    st.write("It leaves this list and is not taken in. What came stays in the ledger.")
+    if st.button("Dismiss", type="primary", key="drop.yes"):
+        with widgets.boundary():
+            store.memory.services.ledger.resolve_quarantined(item.quarantine_id, "dropped")
             st.rerun()

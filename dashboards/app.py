@@ -22,6 +22,7 @@ def main(settings: Settings, *, start: str = "overview") -> None:
     """Show the page that the address names, ``start`` where it names none."""
     st.set_page_config(page_title="MindMem", page_icon=str(_ICON), layout="wide")
     st.html(CSS)
+    st.logo(str(_ICON), size="large")
     if not login.passed(settings.dashboard):
         return
     pages = discover()

@@ -9,6 +9,7 @@ from typing import Final
 import altair as alt
 import polars as pl
 
+from mindmem.dashboards.figures import step_of
 from mindmem.dashboards.theme import COLOURS
 
 __all__ = ["activity", "growth", "spending", "timeline"]
@@ -23,7 +24,7 @@ _SMALL = pl.col("value").str.len_chars() > _TEXT
 def growth(frame: pl.DataFrame) -> alt.LayerChart:
     """Return active memories over time (see ``figures.growth``)."""
     base = alt.Chart(frame, title="Active memories over time", height=240).encode(
-        x=alt.X("at:T", title=None),
+        x=_time(frame),
         y=alt.Y("active:Q", title="memories", axis=alt.Axis(tickMinStep=1, format="~s")),
         tooltip=[_at("at"), alt.Tooltip("active:Q", title="active memories", format=",")],
     )
@@ -41,7 +42,7 @@ def activity(frame: pl.DataFrame) -> alt.Chart:
         alt.Chart(long, title="Memories added and archived", height=240)
         .mark_bar(size=7)
         .encode(
-            x=alt.X("at:T", title=None),
+            x=_time(frame),
             y=alt.Y("memories:Q", title="memories", axis=alt.Axis(tickMinStep=1, format="~s")),
             color=_colours("what", {"added": COLOURS["added"], "archived": COLOURS["archived"]}),
             tooltip=[_at("at"), alt.Tooltip("what:N", title="what"), alt.Tooltip("memories:Q", format=",")],
@@ -111,6 +112,16 @@ def spending(frame: pl.DataFrame, unit: str, currency: str) -> alt.Chart:
             tooltip=[_at("day", "day", "%Y-%m-%d"), "purpose:N", alt.Tooltip("amount:Q", title=unit, format=",.4~f")],
         )
     )
+
+
+def _time(frame: pl.DataFrame) -> alt.X:
+    """Return the axis of ``at``, in words that fit how long it is."""
+    first, last = frame["at"].min(), frame["at"].max()
+    assert isinstance(first, datetime)
+    assert isinstance(last, datetime)
+    forms = {"1s": "%H:%M:%S", "1m": "%H:%M", "1h": "%d %b %H:%M", "1d": "%d %b", "1w": "%b %Y", "1mo": "%Y"}
+    form = forms[step_of(first, last)]
+    return alt.X("at:T", title=None, axis=alt.Axis(format=form, labelOverlap=True, tickCount=6))
 
 
 def _colours(field: str, known: dict[str, str]) -> alt.Color:

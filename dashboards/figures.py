@@ -16,6 +16,7 @@ __all__ = ["VERSIONS", "entities", "growth", "held_at", "kinds", "step_of", "ver
 VERSIONS: Final = 2_000
 """Most versions of one entity that are shown, the latest ones."""
 _STEPS: Final = (
+    (timedelta(minutes=2), "1s"),
     (timedelta(hours=2), "1m"),
     (timedelta(days=2), "1h"),
     (timedelta(days=400), "1d"),
@@ -25,8 +26,9 @@ _STATES: Final = ["memory_id", "revision", "status", "recorded_at"]
 
 
 def growth(reader: Reader, owner: Owner) -> pl.DataFrame:
-    """Return how many memories there were over time: ``at`` (start of a minute, hour, day, week or month, by how long
-    it all took), ``added``, ``archived`` (in that step) and ``active`` (after it). Empty where nothing was recorded."""
+    """Return how many memories there were over time: ``at`` (begin of a second, minute, hour, day, week or month, by
+    how long it all took), ``added``, ``archived`` (in that step) and ``active`` (after it). It begins with an empty
+    step, before the first memory; there is none where nothing was recorded."""
     states = _rows(reader, owner, _STATES).collect(engine="streaming")
     if states.is_empty():
         return pl.DataFrame(
@@ -37,15 +39,16 @@ def growth(reader: Reader, owner: Owner) -> pl.DataFrame:
     changed = states.filter(pl.col("revision") > 1).select("memory_id").unique()
     single = states.join(changed, on="memory_id", how="anti").select("recorded_at", moved=active.cast(pl.Int64))
     several = states.join(changed, on="memory_id", how="semi").sort("memory_id", "revision")
-    before = active.shift(1).over("memory_id").fill_null(value=False)
+    earlier = active.shift(1).over("memory_id").fill_null(value=False)
     moves = pl.concat(
-        [single, several.select("recorded_at", moved=active.cast(pl.Int64) - before.cast(pl.Int64))]
+        [single, several.select("recorded_at", moved=active.cast(pl.Int64) - earlier.cast(pl.Int64))]
     ).filter(pl.col("moved") != 0)
     first, last = states["recorded_at"].min(), states["recorded_at"].max()
     assert isinstance(first, datetime)
     assert isinstance(last, datetime)
-    return (
-        moves.group_by(at=pl.col("recorded_at").dt.truncate(step_of(first, last)))
+    step = step_of(first, last)
+    counted = (
+        moves.group_by(at=pl.col("recorded_at").dt.truncate(step))
         .agg(
             added=(pl.col("moved") > 0).sum().cast(pl.Int64),
             archived=(pl.col("moved") < 0).sum().cast(pl.Int64),
@@ -54,6 +57,10 @@ def growth(reader: Reader, owner: Owner) -> pl.DataFrame:
         .sort("at")
         .select("at", "added", "archived", active=pl.col("net").cum_sum())
     )
+    before = counted.head(1).select(
+        pl.col("at").dt.offset_by(f"-{step}"), *(pl.lit(0, pl.Int64).alias(name) for name in counted.columns[1:])
+    )
+    return pl.concat([before, counted])
 
 
 def step_of(first: datetime, last: datetime) -> str:

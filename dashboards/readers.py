@@ -11,14 +11,15 @@ import polars as pl
 import streamlit as st
 
 from mindmem.core.clock import SystemClock
-from mindmem.core.records import Change, Message
+from mindmem.core.records import Change, Memory, Message
 from mindmem.core.spending import Line, spending
 from mindmem.core.settings import Settings
 from mindmem.dashboards import figures
 from mindmem.dashboards.store import At, Store, identity, open_existing
 
 __all__ = [
-    "changes", "entities", "growth", "kinds", "messages", "now", "spent", "store_of", "totals", "users", "versions",
+    "changes", "entities", "growth", "kinds", "memories", "messages", "now", "spent", "store_of", "totals", "users",
+    "versions",
 ]  # fmt: skip
 
 USERS = 200
@@ -90,6 +91,12 @@ def changes(_store: Store, at: At, user_id: str | None, limit: int) -> list[Chan
     owner = _store.owner(user_id)
     partition = None if isinstance(owner, str) else owner
     return _store.ledger.changes(partition=partition, project_id=at.project_id, newest_first=True, limit=limit)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def memories(_store: Store, at: At, user_id: str | None, ids: Sequence[str]) -> list[Memory]:  # noqa: ARG001 (the cache's key)
+    """Return the newest revision of each of these memories, ordered by id."""
+    return _store.reader.memories(_store.owner(user_id), ids=ids) if ids else []
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

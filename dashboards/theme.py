@@ -35,7 +35,16 @@ CSS: Final = """<style>
 .mm-quote small, .mm-steps small { display: block; opacity: .82; font-size: .8rem; }
 .mm-quote mark { color: inherit; background: color-mix(in srgb, #d9a521 34%, transparent); border-radius: .2rem;
   padding: 0 .1rem; }
-.mm-facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem 1.1rem; margin: .3rem 0;
+.mm-numbers { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: .7rem; margin: .2rem 0;
+  padding: 0 !important; }
+.mm-numbers > div { border: 1px solid color-mix(in srgb, currentColor 18%, transparent); border-radius: .6rem;
+  padding: .7rem .9rem; }
+.mm-numbers dt { font-size: .85rem; opacity: .82; } .mm-numbers small { opacity: .82; font-size: .78rem; }
+.mm-numbers dd { margin: 0; font-size: 1.6rem; font-weight: 600; line-height: 1.35;
+  font-variant-numeric: tabular-nums; }
+.mm-note { font-size: .9rem; margin: 0; padding: .45rem .8rem; border-radius: .4rem;
+  background: color-mix(in srgb, currentColor 8%, transparent); }
+.mm-facts { padding: 0 !important; display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem 1.1rem; margin: .3rem 0;
   font-size: .92rem; }
 .mm-facts dt { opacity: .82; } .mm-facts dd { margin: 0; white-space: pre-wrap; }
 .mm-parts { display: grid; grid-template-columns: max-content minmax(3rem, 1fr) max-content; gap: .15rem .7rem;
@@ -45,7 +54,7 @@ CSS: Final = """<style>
 .mm-fill { display: block; height: 100%; border-radius: 99px; background: #12898f; }
 .mm-fill.mm-factor { background: #c2621b; }
 .mm-number { font-variant-numeric: tabular-nums; }
-.mm-steps { list-style: none; margin: .2rem 0; padding: 0; }
+.mm-steps { list-style: none; margin: .2rem 0; padding: 0 0 0 .4rem !important; }
 .mm-steps li { position: relative; margin: 0; padding: 0 0 .8rem 1.2rem;
   border-left: 2px solid color-mix(in srgb, currentColor 18%, transparent); }
 .mm-steps li::before { content: ""; position: absolute; left: -.4rem; top: .35rem; width: .65rem; height: .65rem;

@@ -20,6 +20,7 @@ from mindmem.dashboards.store import Store
 __all__ = [
     "about",
     "boundary",
+    "change_detail",
     "change_line",
     "chips",
     "choose_user",
@@ -27,8 +28,11 @@ __all__ = [
     "empty",
     "facts",
     "go",
+    "label",
     "link",
     "memory_card",
+    "note",
+    "numbers",
     "publish_links",
     "quote",
     "score",
@@ -169,9 +173,7 @@ def memory_card(memory: Memory, at: tzinfo = UTC, *, dimmed: bool = False) -> Ma
     return element("div", words, line, class_="mm-card mm-dimmed" if dimmed else "mm-card")
 
 
-def quote(
-    message: Message, at: tzinfo = UTC, *, spans: Sequence[tuple[int, int]] = (), source: bool = False
-) -> Markup:
+def quote(message: Message, at: tzinfo = UTC, *, spans: Sequence[tuple[int, int]] = (), source: bool = False) -> Markup:
     """Return a message as it was said; ``spans`` are the characters that a memory rests on."""
     said = " · ".join(part for part in (message.name or message.role, day(message.timestamp, zone=at)) if part)
     words = highlighted(message.content[:_CUT], spans)
@@ -203,6 +205,29 @@ def _bar(name: str, value: float, told: str, *, factor: bool = False) -> Markup:
     return group([element("span", name), track, element("span", told, class_="mm-number")])
 
 
+def numbers(rows: Sequence[tuple[str, str, str]]) -> Markup:
+    """Return figures beside each other, as many as fit: label, value, a note below it (may be empty)."""
+    cards = [
+        element("div", element("dt", label), element("dd", value), *([element("small", note)] if note else []))
+        for label, value, note in rows
+    ]
+    return element("dl", *cards, class_="mm-numbers")
+
+
+def note(text: str) -> Markup:
+    """Return a remark of the store for people."""
+    return element("p", text, class_="mm-note")
+
+
+def label(text: str) -> str:
+    """Return a name for a label that reads Markdown: its letters, digits and spaces alone.
+
+    >>> label("lives_in [x](y)")
+    'lives in x y'
+    """
+    return " ".join("".join(one if one.isalnum() else " " for one in text).split()) or "unnamed"
+
+
 def steps(rows: Sequence[tuple[str, str, bool]]) -> Markup:
     """Return events below each other: what, a detail (may be empty), and whether it holds now."""
     lines = [
@@ -212,10 +237,31 @@ def steps(rows: Sequence[tuple[str, str, bool]]) -> Markup:
     return element("ul", *lines, class_="mm-steps")
 
 
-def change_line(change: Change, at: tzinfo = UTC) -> str:
-    """Return what a change did, in one line."""
-    counts = ", ".join(f"{number:,} {name}" for name, number in change.counts.items())
-    return " · ".join(part for part in (day(change.recorded_at, zone=at), change.kind, counts) if part)
+def change_line(change: Change) -> str:
+    """Return what a change did to memories, in one line.
+
+    >>> from types import SimpleNamespace
+    >>> change_line(SimpleNamespace(kind="add", counts={"add": 2, "archive": 1, "edges": 9, "messages": 1}))
+    'Add: 2 added, 1 archived, from 1 message'
+    """
+    told = [f"{change.counts[name]:,} {verb}" for name, verb in _VERBS.items() if change.counts.get(name)]
+    if change.counts.get("messages"):
+        told.append(f"from {counted(change.counts['messages'], 'message')}")
+    head = change.kind.replace("_", " ").capitalize()
+    return f"{head}: {', '.join(told)}" if told else head
+
+
+def change_detail(change: Change, at: tzinfo = UTC) -> str:
+    """Return when a change was made, for whom, by whom and why."""
+    reason = "" if change.reason == change.kind else change.reason
+    parts = (day(change.recorded_at, zone=at), change.scope.user_id, change.actor and f"by {change.actor}", reason)
+    return " · ".join(part for part in parts if part)
+
+
+_VERBS: Final = {
+    "add": "added", "update": "updated", "merge": "merged", "reinforce": "said again", "archive": "archived",
+    "restore": "restored",
+}  # fmt: skip
 
 
 def _cut(text: str) -> str:

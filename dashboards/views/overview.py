@@ -14,8 +14,6 @@ __all__ = ["PAGE"]
 
 _RUNS: Final = 200
 """Newest changes in which runs are looked for."""
-_WIDTH: Final = 150
-"""Pixels of a number; as many stand beside each other as fit."""
 
 
 def render(store: Store) -> None:
@@ -52,16 +50,16 @@ def _numbers(store: Store, user: str | None) -> None:
     about = readers.entities(store, at, user).height
     pending, aside = ledger.pending(store.project_id), ledger.in_quarantine(store.project_id)
     cost = total(readers.spent(store, 30))
-    with st.container(horizontal=True, gap="small"):
-        for label, value, told in (
-            ("Active memories", f"{active:,}", "What search finds; superseded and archived ones are kept besides."),
-            ("Entities", f"{about:,}", "Who and what memories are about."),
-            ("Users", f"{users:,}", "Users of the project that have memories."),
-            ("Waiting adds", f"{pending:,}", "Queued; the next ingest takes them in."),
-            ("Quarantine", f"{aside:,}", "Inputs that could not be read; see Ingestion."),
-            ("Models, 30 days", f"{cost.cost:,.2f}", f"{cost.calls:,} calls, {cost.tokens:,} tokens; see Cost."),
-        ):
-            st.metric(label, value, help=told, border=True, width=_WIDTH)
+    widgets.show(
+        widgets.numbers([
+            ("Active memories", f"{active:,}", "what search finds"),
+            ("Entities", f"{about:,}", "whom they are about"),
+            ("Users", f"{users:,}", "in this project"),
+            ("Waiting adds", f"{pending:,}", "for the next ingest"),
+            ("Quarantine", f"{aside:,}", "could not be read"),
+            ("Models, 30 days", f"{cost.cost:,.2f}", widgets.counted(cost.calls, "call")),
+        ])
+    )  # fmt: skip
 
 
 def _health(store: Store) -> None:
@@ -94,7 +92,9 @@ def _dreams() -> None:
 def _latest(store: Store, changes: list[Change]) -> None:
     st.subheader("Latest changes", anchor=False)
     zone = widgets.zone(store)
-    widgets.show(widgets.steps([(widgets.change_line(one, zone), one.reason, False) for one in changes[:8]]))
+    widgets.show(
+        widgets.steps([(widgets.change_line(one), widgets.change_detail(one, zone), False) for one in changes[:8]])
+    )
     runs = list(dict.fromkeys(one.run_id for one in changes if one.run_id))
     url = store.settings.dashboard.prefect_url.rstrip("/")
     if url:
