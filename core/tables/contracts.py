@@ -160,6 +160,49 @@ CONTRACTS: Final[dict[str, pa.Schema]] = {
             *_STAMP,
         ]
     ),
+    "consolidations": pa.schema(
+        [
+            ("add_id", pa.string()),
+            *_SCOPE,
+            ("run_id", pa.string()),
+            *_STAMP,
+        ]
+    ),
+    "proposals": pa.schema(
+        [
+            ("proposal_id", pa.string()),
+            *_SCOPE,
+            ("run_id", pa.string()),
+            ("state", pa.string()),
+            ("cause", pa.string()),
+            ("document", pa.string()),
+            *_STAMP,
+        ]
+    ),
+    "dreams": pa.schema(
+        [
+            ("run_id", pa.string()),
+            *_SCOPE,
+            ("state", pa.string()),
+            ("active_before", pa.int64()),
+            ("archived", pa.int64()),
+            ("amcr", pa.float64()),
+            ("actions", pa.string()),
+            ("issues", pa.string()),
+            ("clusters", pa.int32()),
+            ("pending", _TEXTS),
+            ("adds", pa.int64()),
+            ("probes", pa.int32()),
+            ("retained", pa.int32()),
+            ("input_tokens", pa.int64()),
+            ("output_tokens", pa.int64()),
+            ("cost", pa.float64()),
+            ("seconds", pa.float64()),
+            ("guards", pa.string()),
+            ("dreamt_at", TIME),
+            *_STAMP,
+        ]
+    ),
     # No rows of a change: their seq is their place in the ledger's record of calls.
     "llm_calls": pa.schema(
         [

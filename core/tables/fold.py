@@ -33,6 +33,9 @@ FOLD_ORDER: Final = (
     "edges",
     "adds",
     "quarantine",
+    "consolidations",
+    "proposals",
+    "dreams",
     "changes",
     CALLS,
 )

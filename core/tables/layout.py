@@ -27,6 +27,9 @@ KEYS: Final = {
     "changes": "change_id",
     "adds": "add_id",
     "quarantine": "quarantine_id",
+    "consolidations": "add_id",
+    "proposals": "proposal_id",
+    "dreams": "run_id",
     "llm_calls": "call_id",
 }
 """The id column of each table."""
