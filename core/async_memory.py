@@ -2,7 +2,7 @@
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -28,6 +28,26 @@ def _threaded(
         return await asyncio.to_thread(method, self.memory, *args, **kwargs)
 
     return call
+
+
+def _streamed(
+    method: Callable[Concatenate[Memory, P], Iterator[T]],
+) -> Callable[Concatenate["AsyncMemory", P], AsyncGenerator[T, None]]:
+    @functools.wraps(method)
+    async def steps(self: "AsyncMemory", /, *args: P.args, **kwargs: P.kwargs) -> AsyncGenerator[T, None]:
+        found = method(self.memory, *args, **kwargs)
+        try:
+            while (step := await asyncio.to_thread(_following, found)) is not None:
+                yield step[0]
+        finally:
+            if isinstance(found, Generator):
+                await asyncio.to_thread(found.close)
+
+    return steps
+
+
+def _following(steps: Iterator[T]) -> tuple[T] | None:
+    return next(((step,) for step in steps), None)
 
 
 class AsyncMemory:
@@ -67,6 +87,7 @@ class AsyncMemory:
     split_entity = _threaded(Memory.split_entity)
     undo = _threaded(Memory.undo)
     search = _threaded(Memory.search)
+    search_steps = _streamed(Memory.search_steps)
     answer = _threaded(Memory.answer)
     context = _threaded(Memory.context)
     get = _threaded(Memory.get)

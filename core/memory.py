@@ -23,7 +23,9 @@ from mindmem.core.records import Memory as MemoryRecord
 from mindmem.core.records.graph import EntityPage, EntityView, GraphView
 from mindmem.core.reembed import Reembedded, Reembedding, Watch, estimate_reembedding, reembed
 from mindmem.core.retrieve import check_count
-from mindmem.core.running import run
+from mindmem.core.running import iterate, run
+from mindmem.core.search.agentic import Step
+from mindmem.core.search.recipes import Strategy
 from mindmem.core.services import Services, open_services
 from mindmem.core.settings import Settings
 from mindmem.core.tables.fold import FoldReport
@@ -339,6 +341,7 @@ class Memory:
         known_at: datetime | None = None,
         score_threshold: float | None = None,
         evidence: bool = False,
+        strategy: Strategy | None = None,
         **within: Unpack[Within],
     ) -> SearchResult:
         """Find the active memories that answer a query, best first; nothing when nothing is relevant.
@@ -352,6 +355,9 @@ class Memory:
             known_at: what the store knew at that time (aware).
             score_threshold: drop hits below that score (0..1), besides the built-in floor.
             evidence: also read the messages that support each hit.
+            strategy: ``fast`` asks the index once; ``balanced`` also follows paths over the entities that the question
+                names; ``deep`` also adds neighbours on timelines and related memories; ``agentic`` plans, searches and
+                judges in up to three rounds. Left out: the settings' (``search.strategy``), ``fast`` by default.
 
         Raises:
             InvalidInput: the query is not a text, or a filter names an unknown field or operator.
@@ -370,8 +376,41 @@ class Memory:
             known_at=known_at,
             score_threshold=score_threshold,
             evidence=evidence,
+            strategy=strategy,
         )
         return retrieve.search(self.services, request)
+
+    def search_steps(
+        self,
+        query: str,
+        *,
+        user_id: str | None = None,
+        top_k: int = 10,
+        filters: Mapping[str, object] | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        score_threshold: float | None = None,
+        evidence: bool = False,
+        **within: Unpack[Within],
+    ) -> Iterator[Step]:
+        """Search in rounds (strategy ``agentic``) and yield each step as it is done: ``Planned``, ``Retrieved`` and
+        ``Judged`` for each round, then ``Done`` with the result. See ``search`` for the arguments and errors.
+
+        >>> _ = memory.add("I have two cats.", user_id="ann")
+        >>> [type(step).__name__ for step in memory.search_steps("Which pets?", user_id="ann")]
+        ['Planned', 'Retrieved', 'Judged', 'Done']
+        """
+        request = retrieve.Request(
+            query=query,
+            scope=self._scope(user_id, within, need_user=False),
+            top_k=top_k,
+            filters=filters,
+            as_of=as_of,
+            known_at=known_at,
+            score_threshold=score_threshold,
+            evidence=evidence,
+        )
+        return iterate(retrieve.search_steps(self.services, request))
 
     def answer(
         self,

@@ -1,14 +1,20 @@
 """Reading: search, context, get, list, scroll, history, timeline, evidence."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from mindmem.core.errors import InvalidInput, NotFound, bounded
 from mindmem.core.index.filters import All, Filter, Negation, Test, parse_filter
+from mindmem.core.llm.port import account, charged_to
+from mindmem.core.reason.port import SearchPlan, SearchPlanRequest, Verdict
 from mindmem.core.records import Hit, Memory, Message, Page, Scope, SearchResult
+from mindmem.core.running import run
+from mindmem.core.search.agentic import Done, Retrieved, Step, agentic
 from mindmem.core.search.context import render
-from mindmem.core.search.run import LEXICAL_ONLY, SearchRequest, run_search
+from mindmem.core.search.recipes import AGENTIC, recipe_of
+from mindmem.core.search.run import LEXICAL_ONLY, SearchRequest, run_searches
+from mindmem.core.search.timewords import Asked
 from mindmem.core.services import Services
 from mindmem.core.upkeep import caught_up
 
@@ -25,6 +31,7 @@ __all__ = [
     "scope_filter",
     "scroll",
     "search",
+    "search_steps",
     "timeline",
     "was_true",
 ]
@@ -44,19 +51,83 @@ class Request:
     known_at: datetime | None = None
     score_threshold: float | None = None
     evidence: bool = False
+    strategy: str | None = None
 
 
 def search(services: Services, request: Request) -> SearchResult:
     """Find memories (see ``Memory.search``)."""
     _check(request)
+    if (request.strategy or services.settings.search.strategy) == AGENTIC.name:
+        return run(_last(services, request))
     caught_up(services)
+    return _found(services, request, (request.query,))[0]
+
+
+async def search_steps(services: Services, request: Request) -> AsyncGenerator[Step, None]:
+    """Find memories in rounds, and yield each step (see ``Memory.search_steps``)."""
+    _check(request)
+    caught_up(services)
+    agentic_request = replace(request, strategy=AGENTIC.name, evidence=False)
+
+    def find(queries: Sequence[str], asked: tuple[Asked, ...]) -> list[SearchResult]:
+        return _found(services, agentic_request, queries, asked)
+
+    question = SearchPlanRequest(request.query, request.as_of or services.clock.now(), services.settings.timezone)
+    steps = agentic(
+        find, _Charged(services, request.scope), question, top_k=request.top_k, rounds=services.settings.search.rounds
+    )
+    async for step in steps:
+        if not request.evidence or not isinstance(step, Retrieved | Done):
+            yield step
+        elif isinstance(step, Retrieved):
+            yield replace(step, hits=_with_evidence(services, request.scope, step.hits))
+        else:
+            hits = _with_evidence(services, request.scope, step.result.hits)
+            yield replace(step, result=replace(step.result, hits=hits))
+
+
+async def _last(services: Services, request: Request) -> SearchResult:
+    async for step in search_steps(services, replace(request, evidence=False)):
+        if isinstance(step, Done):
+            hits = step.result.hits
+            return replace(
+                step.result, hits=_with_evidence(services, request.scope, hits) if request.evidence else hits
+            )
+    raise AssertionError("an agentic search ends with Done")
+
+
+class _Charged:
+    """The reasoner's planner, whose calls are charged to the scope that is searched unless somebody pays already."""
+
+    def __init__(self, services: Services, scope: Scope) -> None:
+        self._planner = services.reasoner.plan_search
+        self._scope = scope
+
+    async def plan(self, requests: Sequence[SearchPlanRequest]) -> list[Verdict[SearchPlan]]:
+        if account() is not None:
+            return await self._planner.plan(requests)
+        with charged_to(self._scope):
+            return await self._planner.plan(requests)
+
+
+def _found(
+    services: Services, request: Request, queries: Sequence[str], asked: tuple[Asked, ...] = ()
+) -> list[SearchResult]:
+    """Return what each query finds in the place of the request's own."""
     wider = request.as_of is not None or request.known_at is not None
-    found = run_search(
+    wanted = replace(_search_request(services, request, wider), asked=asked)
+    results = run_searches(
         services.projector.index,
         services.embedder,
-        _search_request(services, request, wider),
+        [replace(wanted, query=query) for query in queries],
         reranker=services.reranker,
+        recipe=recipe_of(request.strategy or services.settings.search.strategy),
+        graphs=services.graphs,
     )
+    return [_finished(services, request, found) for found in results]
+
+
+def _finished(services: Services, request: Request, found: SearchResult) -> SearchResult:
     hits = found.hits
     if request.known_at is not None:
         hits = _as_known(services, request, request.known_at, hits)
@@ -236,6 +307,8 @@ def _check(request: Request) -> None:
     for name, value in (("as_of", request.as_of), ("known_at", request.known_at)):
         check_time(name, value)
     check_count("top_k", request.top_k, 100)
+    if request.strategy is not None:
+        recipe_of(request.strategy)
     least = request.score_threshold
     if least is not None and (isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1):
         raise InvalidInput(f"score_threshold must be a number in 0..1, got {bounded(least)}.", field="score_threshold")

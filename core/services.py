@@ -27,6 +27,7 @@ from mindmem.core.reason.port import (
     SearchPlanRequest,
     Verdict,
 )
+from mindmem.core.search.graph import Graphs
 from mindmem.core.search.rerank import Reranker
 from mindmem.core.settings import Settings
 from mindmem.core.tables.fold import refuse_older_ledger
@@ -56,6 +57,7 @@ class Services:
     reasoner: Reasoner
     applier: Applier
     reranker: Reranker | None = None
+    graphs: Graphs = field(default_factory=Graphs)
     notes: tuple[str, ...] = ()
     opened: ExitStack = field(default_factory=ExitStack)
     """Closes what was opened for these services, the last first."""

@@ -89,6 +89,10 @@ class SearchSettings(_Part):
     """Fusion weights, floor and limits of search."""
 
     top_k: int = Field(default=10, ge=1, le=100)
+    strategy: Literal["fast", "balanced", "deep", "agentic"] = "fast"
+    """What a search does that names no strategy: one of the recipes, or rounds of planning and judging."""
+    rounds: int = Field(default=3, ge=1, le=10)
+    """Rounds of an agentic search at most."""
     candidates: int = Field(default=200, ge=10)
     floor: float = Field(default=0.0, ge=0, le=1)
     """Extra floor on the score, above the built-in relevance test."""

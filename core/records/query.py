@@ -14,12 +14,14 @@ Explanation = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory found by search; ``score`` is in 0..1 and monotone with relevance."""
+    """A memory found by search; ``score`` is in 0..1 and monotone with relevance. ``via`` names the entities that led
+    to it, where it wasn't found by its own words alone."""
 
     memory: Memory
     score: float
     explanation: Explanation = field(default_factory=dict)
     evidence: tuple[Message, ...] = ()
+    via: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

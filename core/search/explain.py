@@ -7,8 +7,9 @@ from mindmem.core.records import Explanation, Hit
 
 __all__ = ["FACTORS", "describe", "explanation"]
 
-FACTORS: Final = ("subject", "time")
-"""Parts that the sum of the legs, or the reranker's score in its place, is multiplied by."""
+FACTORS: Final = ("subject", "time", "part")
+"""Parts that the sum of the legs, or the reranker's score in its place, is multiplied by; ``part`` where only a piece
+of the question found it."""
 
 
 def explanation(parts: Mapping[str, float], time: float | None) -> Explanation:
@@ -18,8 +19,9 @@ def explanation(parts: Mapping[str, float], time: float | None) -> Explanation:
 
 def describe(hit: Hit) -> str:
     """Return one line such as ``0.71 = lexical 0.52, late 0.78; subject ×1.00``. A reranker's score, which takes the
-    place of the legs, leads them."""
+    place of the legs, leads them; the entities that led to it come last."""
     legs = [f"{name} {value:.2f}" for name, value in hit.explanation.items() if name not in FACTORS]
     factors = [f"{name} ×{value:.2f}" for name, value in hit.explanation.items() if name in FACTORS]
     shown = "; ".join(part for part in (", ".join(legs), ", ".join(factors)) if part)
-    return f"{hit.score:.2f} = {shown}" if shown else f"{hit.score:.2f}"
+    via = f"; by way of {' → '.join(hit.via)}" if hit.via else ""
+    return f"{hit.score:.2f} = {shown}{via}" if shown else f"{hit.score:.2f}{via}"

@@ -158,7 +158,8 @@ class NameGraph:
             self._entries[place] = None
 
     def _put(self, memory: Memory) -> None:
-        topic = (memory.entity_id, memory.property_name) if memory.entity_id and memory.property_name else None
+        told = memory.entity_id and memory.property_name and memory.value
+        topic = (memory.entity_id, memory.property_name) if told else None
         said = _words(memory.content[:_READ])
         at = memory.event_time or memory.recorded_at
         start = memory.sources[0].start if memory.sources else 0
@@ -171,7 +172,7 @@ class NameGraph:
             self._holding.setdefault(word, []).append(place)
         for node in {memory.entity_id, *memory.mentions} - {""}:
             self._about.setdefault(node, []).append(place)
-        if topic is not None and memory.value:
+        if topic is not None:
             self._topics.setdefault(topic, []).append(place)
 
     def _call(self, name: str, entity_id: str) -> None:

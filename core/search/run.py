@@ -1,6 +1,7 @@
-"""Carry out one search: check, embed, find whom and when it asks about, ask the index, fold repetitions, rerank."""
+"""Carry out searches: check, embed, find whom and when they ask about, ask the index, walk paths, fold repetitions."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -10,14 +11,18 @@ from mindmem.core.index.filters import Filter
 from mindmem.core.index.port import Query, SearchIndex
 from mindmem.core.records import Hit, Partition, SearchResult
 from mindmem.core.search.dedupe import fold_hits
+from mindmem.core.search.expansion import along_paths, by_score, on_timelines, related, spread
 from mindmem.core.search.explain import explanation
+from mindmem.core.search.graph import Graphs
 from mindmem.core.search.query import normalise_query, says_something
+from mindmem.core.search.recipes import FAST, Recipe
 from mindmem.core.search.rerank import Reranker, rerank
 from mindmem.core.search.subject import subject_of
 from mindmem.core.search.timewords import Asked, asked_times, time_factor
+from mindmem.core.search.traversal import walk
 from mindmem.core.settings import SearchSettings
 
-__all__ = ["LEXICAL_ONLY", "SearchRequest", "run_search"]
+__all__ = ["LEXICAL_ONLY", "SearchRequest", "run_search", "run_searches"]
 
 LEXICAL_ONLY: Final = "Lexical search only: no embedder is available."
 _SPARE: Final = 3
@@ -28,7 +33,7 @@ _SPARE: Final = 3
 class SearchRequest:
     """One search over a partition (without a user: over the project's users), at the time ``now`` in the zone in which
     the question's time words are read. ``filter`` holds scope, status and the caller's conditions; ``score_threshold``
-    is an own floor besides the settings'."""
+    is an own floor besides the settings'. ``asked`` are times asked about that the query itself may not name."""
 
     query: str
     partition: Partition
@@ -37,11 +42,18 @@ class SearchRequest:
     filter: Filter | None = None
     top_k: int = 10
     score_threshold: float | None = None
+    asked: tuple[Asked, ...] = ()
     settings: SearchSettings = field(default_factory=SearchSettings)
 
 
 def run_search(
-    index: SearchIndex, embedder: Embedder | None, request: SearchRequest, *, reranker: Reranker | None = None
+    index: SearchIndex,
+    embedder: Embedder | None,
+    request: SearchRequest,
+    *,
+    reranker: Reranker | None = None,
+    recipe: Recipe = FAST,
+    graphs: Graphs | None = None,
 ) -> SearchResult:
     """Return the hits, best first, at most ``top_k``; none when nothing is relevant.
 
@@ -50,44 +62,105 @@ def run_search(
     Raises:
         InvalidInput: the query is no text or blank.
     """
-    query = normalise_query(request.query)
-    if not says_something(query):
-        return SearchResult((), ("The query holds no word that could be searched.",))
-    if isinstance(embedder, Warms):
+    return run_searches(index, embedder, [request], reranker=reranker, recipe=recipe, graphs=graphs)[0]
+
+
+def run_searches(
+    index: SearchIndex,
+    embedder: Embedder | None,
+    requests: Sequence[SearchRequest],
+    *,
+    reranker: Reranker | None = None,
+    recipe: Recipe = FAST,
+    graphs: Graphs | None = None,
+) -> list[SearchResult]:
+    """Return what each of several searches finds, in order; their queries are embedded together. See
+    :func:`run_search`."""
+    queries = [normalise_query(request.query) for request in requests]
+    asked = [query for query in queries if says_something(query)]
+    if asked and isinstance(embedder, Warms):
         embedder.warm()  # the first search loads the model while the index reads the user's memories
-    # A question's subject is known by names within one user's memories; across users the same name is many people.
-    subject = subject_of(query, index.people(request.partition)) if request.partition.user_id else ""
-    embedding, notes = _embedded(embedder, query)
-    asked = asked_times(query, request.now, request.timezone)
-    notes += [_read_as(one) for one in asked]
-    wanted = max(request.top_k * _SPARE, reranker.top if reranker is not None else 0)
-    found = index.hybrid(_index_query(embedder, request, query, subject, embedding, wanted))
-    records = index.get([scored.memory_id for scored in found])
-    hits: list[Hit] = []
-    for scored in found:
-        memory = records.get(scored.memory_id)
-        if memory is None:
-            continue
-        factor = time_factor(memory, asked)
-        hits.append(Hit(memory, scored.score * factor, explanation(scored.parts, factor if asked else None)))
-    hits.sort(key=lambda hit: (-hit.score, hit.memory.memory_id))
-    floor = max(request.settings.floor, request.score_threshold or 0.0)
-    kept = fold_hits(hit for hit in hits if hit.score >= floor)
-    if reranker is not None:
-        kept, note = rerank(reranker, query, kept)
-        kept = [hit for hit in kept if hit.score >= floor]
-        notes += [note] if note else []
-    return SearchResult(tuple(kept[: request.top_k]), tuple(notes))
+        index.people(requests[0].partition)
+    embeddings, notes = _embedded(embedder, asked) if asked else ({}, [])
+    searcher = _Searcher(index, embedder, reranker, recipe, graphs or Graphs(), embeddings, tuple(notes))
+    return [searcher.search(request, query) for request, query in zip(requests, queries, strict=True)]
 
 
-def _embedded(embedder: Embedder | None, query: str) -> tuple[Embedding | None, list[str]]:
-    """Return the query's embedding, or None and the note that says why there is none."""
+@dataclass(frozen=True, slots=True)
+class _Searcher:
+    index: SearchIndex
+    embedder: Embedder | None
+    reranker: Reranker | None
+    recipe: Recipe
+    graphs: Graphs
+    embeddings: dict[str, Embedding]
+    notes: tuple[str, ...]
+
+    def search(self, request: SearchRequest, query: str) -> SearchResult:
+        """Return what one search finds; ``query`` is its question, normalised."""
+        if not says_something(query):
+            return SearchResult((), ("The query holds no word that could be searched.",))
+        # A question's subject is known by names within one user's memories; across users the same name is many people.
+        subject = subject_of(query, self.index.people(request.partition)) if request.partition.user_id else ""
+        asked = asked_times(query, request.now, request.timezone)
+        asked += tuple(one for one in request.asked if one not in asked)
+        notes = [*self.notes, *map(_read_as, asked)]
+        wanted = max(request.top_k * _SPARE, self.reranker.top if self.reranker is not None else 0)
+        asks = _index_query(self.embedder, request, query, subject, self.embeddings.get(query), wanted)
+        found = self.index.hybrid(asks)
+        records = self.index.get([scored.memory_id for scored in found])
+        hits = [
+            Hit(records[scored.memory_id], scored.score, explanation(scored.parts, None))
+            for scored in found
+            if scored.memory_id in records
+        ]
+        hits = by_score(_at_times(hit, asked) for hit in self._joined(request, query, asks, hits))
+        floor = max(request.settings.floor, request.score_threshold or 0.0)
+        kept = fold_hits(hit for hit in hits if hit.score >= floor)
+        if self.recipe.diversity:
+            kept = [hit for hit in spread(kept, diversity=self.recipe.diversity) if hit.score >= floor]
+        if self.reranker is not None:
+            kept, note = rerank(self.reranker, query, kept)
+            kept = [hit for hit in kept if hit.score >= floor]
+            notes += [note] if note else []
+        return SearchResult(tuple(kept[: request.top_k]), tuple(notes))
+
+    def _joined(self, request: SearchRequest, query: str, asks: Query, hits: list[Hit]) -> list[Hit]:
+        """Return the hits with what the recipe adds, which needs one user's memories and something found."""
+        recipe, index = self.recipe, self.index
+        if not hits or not request.partition.user_id:
+            return hits
+        if recipe.timeline:
+            hits = on_timelines(index, request.partition, request.filter, hits, step=recipe.timeline)
+        if recipe.walk is None and recipe.relations is None:
+            return hits
+        graph = self.graphs.of(index, request.partition)
+        if recipe.relations is not None:
+            hits = related(hits, graph, lambda ids: index.align(asks, ids), index.get, recipe.relations)
+        if recipe.walk is None:
+            return hits
+        begin = [node for link in index.linked(request.partition, query) for node in link.entity_ids]
+        seeds = [hit.memory.memory_id for hit in hits[: recipe.seeds]]
+        paths = walk(graph, lambda ids: index.align(asks, ids), query, begin=begin, seeds=seeds, limits=recipe.walk)
+        return along_paths(hits, paths, index.get, graph, gain=recipe.gain)
+
+
+def _at_times(hit: Hit, asked: Sequence[Asked]) -> Hit:
+    """Return the hit with its score by the times that are asked about."""
+    if not asked:
+        return hit
+    factor = time_factor(hit.memory, asked)
+    return replace(hit, score=hit.score * factor, explanation=explanation(hit.explanation, factor))
+
+
+def _embedded(embedder: Embedder | None, queries: Sequence[str]) -> tuple[dict[str, Embedding], list[str]]:
+    """Return the queries' embeddings, or none and the note that says why."""
     if embedder is None:
-        return None, [LEXICAL_ONLY]
+        return {}, [LEXICAL_ONLY]
     try:
-        return embedder.embed([query], "query")[0], []
+        return dict(zip(queries, embedder.embed(queries, "query"), strict=True)), []
     except (ModelUnavailable, BudgetReached) as error:
-        return None, [f"Lexical search only: {error}"]
+        return {}, [f"Lexical search only: {error}"]
 
 
 def _index_query(

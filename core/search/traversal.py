@@ -18,7 +18,7 @@ import numpy.typing as npt
 from mindmem.core.index.port import Alignment
 from mindmem.core.search.graph import Graph
 
-__all__ = ["Path", "Walk", "walk"]
+__all__ = ["Path", "Walk", "hub_free", "walk"]
 
 Floats = npt.NDArray[np.float32]
 Align = Callable[[Sequence[str]], Alignment]
@@ -59,15 +59,29 @@ class _Trail:
     score: float
 
 
+def hub_free(graph: Graph, nodes: Iterable[str]) -> dict[str, list[str]]:
+    """Return the memories around each entity, the latest last; entities that nearly everything is about are left out,
+    since they lead nowhere in particular."""
+    found = {node: graph.around(node) for node in nodes}
+    most = max(_SMALL_HUB, _HUB * graph.size)
+    return {node: around for node, around in found.items() if len(around) <= most}
+
+
 def walk(
-    graph: Graph, align: Align, question: str, *, seeds: Sequence[str] = (), walk: Walk | None = None
+    graph: Graph,
+    align: Align,
+    question: str,
+    *,
+    begin: Iterable[str] = (),
+    seeds: Sequence[str] = (),
+    limits: Walk | None = None,
 ) -> list[Path]:
-    """Return the paths found, best first: those that begin at an entity that the question names, and at ``seeds``,
-    memories that are known to have to do with it.
+    """Return the paths found, best first: those that begin at an entity that the question names or that is in
+    ``begin``; where there is none, at the memories ``seeds``, which are known to have to do with the question.
 
     ``align`` tells how memories match the question (those that may not be shown are left out).
     """
-    return _Walker(graph, align, walk or Walk()).paths(question, seeds)
+    return _Walker(graph, align, limits or Walk()).paths(question, begin, seeds)
 
 
 class _Walker:
@@ -81,16 +95,13 @@ class _Walker:
         self._weights: Floats = np.zeros(0, dtype=np.float32)
         self._around: dict[str, list[str]] = {}
 
-    def paths(self, question: str, seeds: Sequence[str]) -> list[Path]:
-        begun = [("", frozenset(seeds))]
-        for link in self._graph.linked(question):
-            begun += [(node, frozenset(self._near(node))) for node in link.nodes]
+    def paths(self, question: str, begin: Iterable[str], seeds: Sequence[str]) -> list[Path]:
+        named = dict.fromkeys([node for link in self._graph.linked(question) for node in link.nodes] + list(begin))
+        begun = [(node, self._near(node)) for node in named] or [("", list(seeds))]
         self._look(memory_id for _, memory_ids in begun for memory_id in memory_ids)
         nothing = np.zeros(len(self._weights), dtype=np.float32)
         start = _Trail((), (), nothing, 0.0, 0.0)
-        trails = self._best(
-            trail for node, memory_ids in begun for trail in self._extended(start, node, sorted(memory_ids))
-        )
+        trails = self._best(trail for node, memory_ids in begun for trail in self._extended(start, node, memory_ids))
         found = list(trails)
         for _ in range(self._limits.hops - 1):
             steps = [(trail, node) for trail in trails for node in self._onward(trail)]
@@ -106,9 +117,7 @@ class _Walker:
 
     def _near(self, node: str) -> list[str]:
         if node not in self._around:
-            found = self._graph.around(node)
-            hub = len(found) > max(_SMALL_HUB, _HUB * self._graph.size)
-            self._around[node] = [] if hub else found[-self._limits.around :]
+            self._around[node] = hub_free(self._graph, [node]).get(node, [])[-self._limits.around :]
         return self._around[node]
 
     def _look(self, memory_ids: Iterable[str]) -> None:

@@ -2,13 +2,18 @@
 
 import sys
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
 import click
 
 from mindmem.core.errors import InvalidInput
 from mindmem.core.serve.console import Session, console, emit, json_object, with_session
+
+if TYPE_CHECKING:
+    from mindmem.core.memory import Memory
+    from mindmem.core.records import SearchResult
+    from mindmem.core.search.recipes import Strategy
 
 __all__ = ["add", "ask", "history", "list_", "search", "undo"]
 
@@ -102,11 +107,18 @@ def add(
 @click.option("--known-at", metavar="TIME", help="What was known then.")
 @click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score.")
 @click.option("--explain", is_flag=True, help="Show the parts of each score.")
+@click.option(
+    "--strategy",
+    "--recipe",
+    type=click.Choice(["fast", "balanced", "deep", "agentic"]),
+    help="How much is done for it (default: fast, or what the settings say).",
+)
+@click.option("--steps", is_flag=True, help="Search in rounds (agentic) and show each step.")
 @with_session
 def search(
     session: Session, query: str, user_id: str | None, app_id: str | None, agent_id: str | None,
     session_id: str | None, top_k: int, filters: str | None, as_of: str | None, known_at: str | None,
-    min_score: float | None, explain: bool,
+    min_score: float | None, explain: bool, strategy: "Strategy | None", steps: bool,
 ) -> None:  # fmt: skip
     """Find what is remembered about QUERY, best first, each with the words that support it.
 
@@ -114,22 +126,25 @@ def search(
     mindmem search "where does Ann live?" --user ann
     mindmem search "where does Ann live?" --user ann --as-of 2023-06-01 --json
 
-    JSON: {query, hits: [{memory, score, explanation, evidence}], notes}; score and its parts are in 0..1.
+    JSON: {query, hits: [{memory, score, explanation, evidence, via}], notes}; score and its parts are in 0..1. --steps
+    are told on the error stream.
     """
+    if steps and strategy not in (None, "agentic"):
+        raise click.UsageError(f"--steps shows an agentic search, not {strategy}.")
+    given: dict[str, Any] = {
+        "user_id": user_id,
+        "app_id": app_id,
+        "agent_id": agent_id,
+        "session_id": session_id,
+        "top_k": top_k,
+        "filters": json_object(filters, "--filter"),
+        "as_of": session.moment(as_of, "--as-of"),
+        "known_at": session.moment(known_at, "--known-at"),
+        "score_threshold": min_score,
+        "evidence": True,
+    }
     with session.memory() as memory:
-        result = memory.search(
-            query,
-            user_id=user_id,
-            app_id=app_id,
-            agent_id=agent_id,
-            session_id=session_id,
-            top_k=top_k,
-            filters=json_object(filters, "--filter"),
-            as_of=session.moment(as_of, "--as-of"),
-            known_at=session.moment(known_at, "--known-at"),
-            score_threshold=min_score,
-            evidence=True,
-        )
+        result = _stepwise(memory, query, given) if steps else memory.search(query, strategy=strategy, **given)
     if session.as_json:
         emit({"query": query, "hits": result.hits, "notes": result.notes})
         return
@@ -141,6 +156,23 @@ def search(
         out.print("Nothing is remembered about that.")
     for note in result.notes:
         out.print(f"Note: {note}")
+
+
+def _stepwise(memory: "Memory", query: str, given: dict[str, Any]) -> "SearchResult":
+    """Search in rounds, tell each step on the error stream, and return the result."""
+    from mindmem.core.search.agentic import Done, Judged, Planned, Retrieved
+
+    for step in memory.search_steps(query, **given):
+        match step:
+            case Planned(number, queries):
+                click.echo(f"Round {number}: search for {'; '.join(map(repr, queries)) or 'nothing new'}", err=True)
+            case Retrieved(number, hits, new):
+                click.echo(f"Round {number}: {len(hits)} found, {new} new", err=True)
+            case Judged(number, enough, reason):
+                click.echo(f"Round {number}: {'enough' if enough else 'not enough'} ({reason})", err=True)
+            case Done(result):
+                return result
+    raise AssertionError("a search ends with Done")
 
 
 @click.command(short_help="Answer a question from what is remembered.")
