@@ -5,8 +5,12 @@ before recall and ``completed`` after the decision; in vanilla mode none of this
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from mindmem.core.index.filters import Filter, Negation, Test, all_of
+from mindmem.core.entities import merge
+from mindmem.core.entities import revised as turned
+from mindmem.core.graph import memories_of
+from mindmem.core.index.filters import All, Filter, Negation, Test, all_of
 from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.ingest.gate import Gated
 from mindmem.core.ingest.turns import group_turns
@@ -78,7 +82,40 @@ async def completed(services: Services, plan: Plan, subgraph: Subgraph, found: F
     """Return the plan with what the graph learns of it, and what follows for properties of order 2 and keys."""
     owners = {message.message_id: message for message in plan.messages}
     whole = complete(plan, subgraph, found, gated, owners)
+    for gone, kept in found.same:
+        whole = _one(services, whole, found.known.by_id[gone], found.known.by_id[kept])
     return await _derived(services, subgraph.by, whole, found.known.by_id)
+
+
+def _one(services: Services, plan: Plan, gone: Entity, kept: Entity) -> Plan:
+    """Return the plan with two known entities made one that an add states to be so."""
+    owner, name = gone.scope.partition, gone.entity_id
+    either = All((Test("entity_id", "eq", name), Test("mentions", "eq", name)), any_=True)
+    edges = [*services.reader.edges(owner, src=[name]), *services.reader.edges(owner, dst=[name])]
+    made = merge(kept, gone, memories_of(services, gone.scope, either, deleted=True), edges, base_version=None)
+    coming = {one.entity_id: one for one in plan.entities}
+    survivor = coming.get(kept.entity_id, kept)
+    names = dict.fromkeys((*survivor.aliases, gone.name, *gone.aliases))
+    survivor = replace(
+        survivor,
+        revision=kept.revision + 1,
+        aliases=tuple(alias for alias in names if alias != survivor.name),
+    )
+    written = {action.memory.memory_id: action for action in plan.actions}
+    revised = tuple(action for action in made.actions if action.memory.memory_id not in written)
+    own = [
+        replace(action, memory=replace(turned(action.memory, name, survivor), revision=action.memory.revision))
+        if name in (action.memory.entity_id, *action.memory.mentions)
+        else action
+        for action in plan.actions
+    ]
+    left = next(one for one in made.entities if one.entity_id == name)
+    return replace(
+        plan,
+        actions=(*revised, *own),
+        entities=(*(one for key, one in coming.items() if key not in (name, kept.entity_id)), survivor, left),
+        edges=(*plan.edges, *made.edges),
+    )
 
 
 async def derived(services: Services, plan: Plan) -> Plan:

@@ -73,8 +73,15 @@ def fit(name: str, entity_type: str, entity: Entity) -> tuple[Fit, bool]:
     for known in names:
         if found := fits(name, known, person=person):
             return found, False
-    full = any(len(name_key(known).split()) > 1 for known in names)
-    for known in () if full and len(name_key(name).split()) > 1 and person else names:
+    if person and any(_another(known, name) for known in names):
+        return "", False
+    for known in names:
         if found := fits(known, name, person=person):
             return found, True
     return "", False
+
+
+def _another(known: str, name: str) -> bool:
+    """Whether two are full names of which neither may stand for the other."""
+    one, other = name_key(known).split(), name_key(name).split()
+    return len(one) > 1 and len(other) > 1 and not (fits(known, name) or fits(name, known))

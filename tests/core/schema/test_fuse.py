@@ -115,6 +115,18 @@ def test_a_first_name_that_fits_two_people_stays_apart_and_is_linked_to_both(tmp
         )
 
 
+def test_two_known_entities_that_are_said_to_be_one_are_one_from_then_on(tmp_path: Path) -> None:
+    with schema_store(tmp_path) as memory:
+        say(memory, "My colleague Kit lives in Leeds.", day=1)
+        say(memory, "My neighbour Katherine Moore plays the cello.", day=2)
+        assert whose(memory, "Kit") != whose(memory, "Katherine Moore")
+        say(memory, "Katherine Moore, aka Kit, called.", day=4)
+        [one] = whose(memory, "Kit")
+        assert {one} == whose(memory, "Katherine Moore")
+        assert {row.value for row in memory.timeline("Kit", "residence", user_id="sam")} == {"Leeds"}
+        assert not memory.verify()
+
+
 def test_the_same_add_again_changes_no_entity(tmp_path: Path) -> None:
     with schema_store(tmp_path) as memory:
         for _ in range(2):

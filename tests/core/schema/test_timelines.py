@@ -132,7 +132,7 @@ def test_a_stay_that_was_named_twice_is_parted_by_what_a_later_add_tells_of_in_b
         say(memory, "I live in Oslo.", day=1)
         say(memory, "I live in Oslo.", day=20)
         say(memory, "I live in Rome.", day=10)
-        rows = [one for one in memory.list(user_id=USER, status=None) if one.property_name == "residence"]
+        rows = memory.timeline("Sam", "residence", user_id=USER)
         told = sorted((one.observed_at.day, one.value, one.status) for one in rows if one.observed_at)
         assert told == [(1, "Oslo", "archived"), (10, "Rome", "archived"), (20, "Oslo", "active")]
-        assert memory.verify() == []
+        assert not memory.verify()
