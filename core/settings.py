@@ -22,6 +22,7 @@ __all__ = [
     "Settings",
     "StoreSettings",
     "bench_data",
+    "child_environment",
     "default_environment",
 ]
 
@@ -183,6 +184,8 @@ class DashboardSettings(_Part):
     """Let people archive, correct, undo and retry; off: everything is read only."""
     prefect_url: str = "http://127.0.0.1:4200"
     """Where the Prefect UI answers, for links to runs; empty: no links."""
+    url: str = ""
+    """Where the dashboard answers, for links in reports of runs; empty: no links."""
 
 
 class Settings(_Part):
@@ -299,3 +302,12 @@ def default_environment(values: Mapping[str, str]) -> dict[str, str]:
     Returns the values that these variables have now.
     """
     return {name: os.environ.setdefault(name, value) for name, value in values.items()}
+
+
+def child_environment(values: Mapping[str, str]) -> dict[str, str]:
+    """Return this process's environment with these values, for a child that serves and asks this machine alone: a proxy
+    is not asked for loopback, and what it prints comes at once."""
+    given = {**os.environ, "PYTHONUNBUFFERED": "1", **values}
+    for name in ("NO_PROXY", "no_proxy"):
+        given[name] = ",".join(filter(None, (given.get(name, ""), "127.0.0.1", "localhost")))
+    return given

@@ -5,13 +5,15 @@ from typing import Final
 
 from mindmem.core.settings import default_environment
 
-__all__ = ["prepare_prefect"]
+__all__ = ["prefect_environment", "prepare_prefect"]
 
 _SETTINGS: Final = {
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
     "PREFECT_LOGGING_EXTRA_LOGGERS": "mindmem",
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    # Kept in memory, a server that is killed leaves places of running flows taken for ever.
+    "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
     "PREFECT_SERVER_EPHEMERAL_ENABLED": "true",
     # Prefect's 20 seconds are too short for its first start on a small machine.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",
@@ -25,6 +27,12 @@ _SETTINGS: Final = {
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
 }
 _PROFILE: Final = "profiles.toml"
+
+
+def prefect_environment(home: Path, server: str) -> dict[str, str]:
+    """Return Prefect's variables for processes that share the server at this address, with its data under the home."""
+    ours = {"DO_NOT_TRACK": "1", "PREFECT_HOME": str(home / "prefect"), "PREFECT_API_URL": server}
+    return {**_SETTINGS, **ours, "PREFECT_SERVER_EPHEMERAL_ENABLED": "false"}
 
 
 def prepare_prefect(home: Path, *, server: str = "") -> None:
