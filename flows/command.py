@@ -40,8 +40,8 @@ def ingest(session: Session, path: Path | None, user_id: str | None, no_queue: b
     pending; the same command then does the rest. A budget that is spent is no failure: the next run goes on.
 
     Runs as a Prefect flow (on the server of PREFECT_API_URL, else on an API of its own) unless --direct is given.
-    JSON: {messages, batches, repeated, queued, counts, files, set_aside, set_aside_total, failures, pending,
-    stopped, change_ids}.
+    JSON: {messages, batches, repeated, queued, episodes, buffered, counts, files, set_aside, set_aside_total, failures,
+    pending, stopped, change_ids}.
     """
     settings = session.settings()
     source = path.absolute() if path else None

@@ -227,6 +227,18 @@ async def test_queued_adds_are_worked_off(home: Path) -> None:
     assert contents(home) == ["I have two cats.", "I play the cello."]
 
 
+async def test_queued_adds_whose_episode_goes_on_are_no_failure(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINDMEM_INGEST__MODE", "schema")
+    with Memory(home) as memory:
+        for text in ("I play the cello.", "By the way, I have two cats."):
+            memory.enqueue(text, user_id="ann")
+    summary = await ingest(home=home)
+    assert (summary.queued, summary.pending, summary.buffered, summary.failed) == (0, 0, 2, False)
+    monkeypatch.setenv("MINDMEM_INGEST__EPISODE_MINUTES", "0.0001")
+    summary = await ingest(home=home)
+    assert (summary.queued, summary.episodes, summary.pending, summary.buffered) == (2, 1, 0, 0)
+
+
 async def test_maintain_and_rebuild_index_report_what_they_did_and_leave_everything_findable(
     inbox: Path, home: Path
 ) -> None:

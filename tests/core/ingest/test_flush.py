@@ -21,8 +21,10 @@ from mindmem.core.ingest.request import AddRequest
 from mindmem.core.memory import Memory
 from mindmem.core.reason.port import Failed
 from mindmem.core.records import Receipt, Scope
+from mindmem.core.reports.ingest import headline
 from mindmem.core.services import open_services
 from mindmem.core.settings import Settings
+from mindmem.flows.direct import ingest_directly
 
 DIALOGUE = read(ENGLISH["cat, holiday, bicycle"])
 """Fourteen turns with episodes at 5 and 10."""
@@ -345,6 +347,19 @@ def test_a_queued_payload_that_is_no_longer_understood_goes_to_quarantine_alone(
     memory.flush(user_id="ann")
     assert stored(memory) == [turn["content"] for turn in TALK[:4]]
     assert (memory.status().pending, memory.status().quarantined) == (0, 1)
+
+
+def test_a_run_says_what_it_flushed_and_what_still_waits(tmp_path: Path) -> None:
+    with store(tmp_path / "home") as memory:
+        say(memory, TALK)
+        settings = memory.services.settings
+    first = ingest_directly(settings, None)
+    assert (first.queued, first.episodes, first.pending, first.buffered, first.failed) == (10, 2, 0, 4, False)
+    assert "10 queued adds in 2 episodes" in headline(first)
+    assert "4 messages wait for the end of their episode" in headline(first)
+    later = settings.model_copy(update={"ingest": settings.ingest.model_copy(update={"episode_minutes": 0.0001})})
+    second = ingest_directly(later, None)
+    assert (second.queued, second.episodes, second.buffered) == (4, 1, 0)
 
 
 def test_a_limit_of_nothing_takes_nothing(memory: Memory) -> None:
