@@ -19,7 +19,7 @@ from mindmem.core.retrieve import by_event, check_count, check_time, was_true
 from mindmem.core.services import Services
 from mindmem.core.upkeep import caught_up
 
-__all__ = ["entities", "entity_view", "graph", "memories_of", "resolve_entity", "timeline"]
+__all__ = ["all_entities", "entities", "entity_view", "graph", "memories_of", "resolve_entity", "timeline"]
 
 MAX_HOPS: Final = 3
 MAX_NODES: Final = 500
@@ -66,6 +66,18 @@ def entities(services: Services, scope: Scope, *, cursor: str | None, limit: int
     caught_up(services)
     page = services.projector.index.scan_entities(scope.partition, cursor=cursor, limit=limit)
     return EntityPage(tuple(one for one in page.entities if _visible(one, scope)), page.cursor)
+
+
+def all_entities(services: Services, owner: Partition) -> list[Entity]:
+    """Return every entity of a user that stands for itself, by id."""
+    found: list[Entity] = []
+    cursor: str | None = None
+    while True:
+        page = services.projector.index.scan_entities(owner, cursor=cursor, limit=_PAGE)
+        found.extend(page.entities)
+        cursor = page.cursor
+        if cursor is None:
+            return found
 
 
 def entity_view(services: Services, scope: Scope, name: str) -> EntityView:

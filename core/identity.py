@@ -58,10 +58,11 @@ def traces(
     about or mentions (as next revisions)."""
     gone = sorted({one.memory_id for one in memories})
     reader = services.reader
-    named = sorted({name for one in memories for name in (one.entity_id, *one.mentions) if name})
-    edges = [*reader.edges(owner, src=gone), *reader.edges(owner, dst=gone)]
-    edges += [edge for edge in reader.edges(owner, src=named, relation="RELATED_TO") if edge.source in set(gone)]
-    return loose_edges(edges, set(gone)), orphans(services, owner, named, gone)
+    told = reader.edges(owner, source=gone)
+    edges = [*reader.edges(owner, src=gone), *reader.edges(owner, dst=gone), *told]
+    named = {name for one in memories for name in (one.entity_id, *one.mentions)}
+    named |= {end for edge in told for end in (edge.src, edge.dst)}
+    return loose_edges(edges, set(gone)), orphans(services, owner, sorted(named - {""}), gone)
 
 
 def about(services: Services, memory: Memory, name: str) -> tuple[Memory, Entity | None]:

@@ -8,6 +8,7 @@ from typing import Literal
 from mindmem.core import ids
 from mindmem.core.apply import Request, next_revision
 from mindmem.core.errors import Conflict, InvalidInput, NotFound, ScopeChanged, bounded
+from mindmem.core.graph import all_entities
 from mindmem.core.identity import about, orphans, resting_on, traces
 from mindmem.core.index.filters import All, Filter, Test
 from mindmem.core.ingest.links import Links
@@ -106,7 +107,11 @@ def delete_all(services: Services, scope: Scope, *, actor: str) -> Change:
     def plan() -> Plan:
         base = services.ledger.scope_state(scope.partition).version
         gone = _all(services, scope.partition, scope_filter(scope, active=True))
-        return _without(services, scope, base, gone, "delete of a whole scope")
+        plan = _without(services, scope, base, gone, "delete of a whole scope")
+        if (scope.app_id, scope.agent_id, scope.session_id) != ("", "", ""):
+            return plan
+        known = [entity.entity_id for entity in all_entities(services, scope.partition)]
+        return replace(plan, entities=orphans(services, scope.partition, known, [one.memory_id for one in gone]))
 
     return _commit(services, plan, actor)
 

@@ -196,10 +196,11 @@ class Reader:
 
     def edges(
         self, owner: Owner, *, src: Sequence[str] | None = None, dst: Sequence[str] | None = None,
-        relation: Relation | None = None,
+        relation: Relation | None = None, source: Sequence[str] | None = None,
     ) -> list[Edge]:  # fmt: skip
-        """Return the edges that stand now, from any of ``src``, to any of ``dst``, in the order they were recorded."""
-        rows = self.view("edges").rows("edges", _where(owner, src=src, dst=dst))
+        """Return the edges that stand now, from any of ``src``, to any of ``dst``, told by any memory of ``source``, in
+        the order they were recorded."""
+        rows = self.view("edges").rows("edges", _where(owner, src=src, dst=dst, source=source))
         if relation is not None:
             rows = rows.filter(pl.col("relation") == relation)
         rows = latest(rows, _EDGE, by="seq").filter(pl.col("active")).sort("seq", *_EDGE)

@@ -172,6 +172,18 @@ def test_deleting_takes_edges_and_orphan_entities_along_and_undo_brings_them_bac
     assert state(memory) == before
 
 
+def test_a_relation_that_only_a_deleted_memory_tells_goes_with_whom_only_it_names(memory: Memory) -> None:
+    said = memory.get(found(memory, "Acme"))
+    boss = Entity("ent_boss", 1, said.scope.without_session(), "person", "Ole Berg")
+    edge = Edge(said.entity_id, "RELATED_TO", boss.entity_id, boss.scope, kind="social", source=said.memory_id)
+    plan = Plan(kind="update", scope=boss.scope, base_version=None, entities=(boss,), edges=(edge,))
+    memory.services.applier.apply(plan, Request(actor="test"))
+    assert [one.entity.name for one in memory.entity("Nora", user_id="ann").related if one.kind == "social"]
+    memory.delete(said.memory_id)
+    assert "Ole Berg" not in names(memory)
+    assert not [one for one in memory.entity("Nora", user_id="ann").related if one.kind == "social"]
+
+
 def test_what_is_restored_has_its_edges_and_entities_again(memory: Memory) -> None:
     gone = found(memory, "Bergen")
     before = edges(memory)
