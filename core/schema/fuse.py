@@ -29,6 +29,8 @@ _SURE: Final = 0.7
 """Least confidence at which a match counts; below, the two stay apart and are linked."""
 _MAYBE: Final = 3
 _SAID: Final = 3
+_READ: Final = 20_000
+_OPENING: Final = re.compile(r"(?:^|[.!?\n]\s+)(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)(?=(?:['’]s)? [a-z])")
 _SENTENCE: Final = re.compile(r"[.!?。！？\n]+\s*")
 _FORMS: Final = 12
 """Aliases that an entity keeps."""
@@ -86,7 +88,7 @@ class Fusing:
             names: further names that were said, of relations, each with its kind (empty: nothing tells).
             settled: places of candidates whose own entity is known already.
         """
-        self._candidates = candidates
+        self._candidates = [_spotted(one, known) for one in candidates]
         self._known = known
         self._scope = scope.without_session()
         self._senses: dict[str, list[_Sense]] = defaultdict(list)
@@ -339,6 +341,21 @@ class Fusing:
             return replace(candidate, mentions=tuple(mentions))
         entity = entities[id(subject.root())]
         return replace(candidate, entity_id=entity.entity_id, entity_name=entity.name, mentions=tuple(mentions))
+
+
+def _spotted(candidate: Candidate, known: KnownEntities) -> Candidate:
+    """Return the candidate with mentions of the known names that begin its sentences: a capital letter there tells
+    nothing, unless somebody goes by that name."""
+    there = {name_key(mention.name) for mention in candidate.mentions} | {name_key(candidate.entity_name)}
+    words = (match["name"] for match in _OPENING.finditer(candidate.content[:_READ]))
+    found = [
+        Mention(word, one.entity_type)
+        for word in dict.fromkeys(words)
+        if name_key(word) not in there and len(bearers := known.named(word)) == 1
+        for one in bearers
+        if one.name[:1].isupper() or word in one.aliases
+    ]
+    return replace(candidate, mentions=(*candidate.mentions, *found)) if found else candidate
 
 
 def _named(candidate: Candidate) -> Iterable[tuple[str, str]]:

@@ -29,6 +29,9 @@ ONE = [
     (["My sister Mary Jones called. She changed her name to Mary Stone."], ["Mary Stone"]),
     (["我妹妹叫王芳，我们都叫她芳芳。", "芳芳在腾讯工作。"], ["王芳", "芳芳"]),
     (["北京大学简称北大。", "我在北大工作。"], ["北京大学", "北大"]),
+    (["My friend Alexander Novak lives in Prague.", "Alex came over for dinner."], ["Alexander Novak", "Alex"]),
+    (["Our startup Brightleaf just rebranded to Verdant.", "Verdant sells seeds."], ["Brightleaf", "Verdant"]),
+    (["Mom's name is Patricia but everyone calls her Patty.", "Patty turned 60."], ["Patricia", "Patty"]),
     (["The Data Platform Group, DPG for short, is hiring.", "I work at DPG."], ["Data Platform Group", "DPG"]),
 ]  # fmt: skip
 

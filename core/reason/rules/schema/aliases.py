@@ -48,7 +48,8 @@ _FORMER: Final = re.compile(
     rf"|ex-) ?(?:the )?{_Q}(?P<alias>{_NAME})"
 )
 _NOW: Final = re.compile(
-    rf"(?P<alias>{_NAME})(?:,? which)? (?i:is now (?:called|known as|named)|(?:(?:was|has been|got|is being) )?renamed"
+    rf"(?P<alias>{_NAME})(?:,? which)?(?: just| recently| officially| finally| has| have)*"
+    r" (?i:is now (?:called|known as|named)|(?:(?:was|has been|got|is being) )?renamed"
     rf"(?: itself)?(?: to| as)?|(?:has )?rebranded(?: itself)?(?: as| to)|now goes by|(?:has )?(?:legally )?changed"
     rf" (?:its|his|her|their) name to|became known as) (?:the )?{_Q}(?P<name>{_NAME})"
 )
@@ -109,7 +110,9 @@ _DENIED: Final = re.compile(
     re.IGNORECASE,
 )
 _DENIED_ZH: Final = re.compile("别叫|不要叫|不叫|没人叫|不喜欢|讨厌|如果|假如|要是|也许|可能|吗")
-_NO_NAMES: Final = PLAIN_STARTS | frozenset("mr mrs ms dr everybody everyone people friends".split())
+_NO_NAMES: Final = PLAIN_STARTS | frozenset(
+    "mr mrs ms dr everybody everyone people friends mom mum dad grandma grandpa".split()
+)
 
 
 def stated_aliases(messages: Sequence[Message]) -> tuple[tuple[str, str], ...]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from mindmem.core.reason.port import Mention
 from mindmem.core.reason.rules.entities import TECHNOLOGY, entity_type
-from mindmem.core.schema.names import is_given
+from mindmem.core.schema.names import is_given, name_key
 
 __all__ = ["kind_of", "placed", "retyped"]
 
@@ -96,6 +96,8 @@ _WORK_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _GOES_TO: Final = re.compile(_GOES, re.IGNORECASE)
+_OPENING: Final = re.compile(r"(?:^|[.!?\n]\s+)(?P<name>[A-Z][a-z]+)(?=(?:['’]s)? [a-z])")
+"""A lone word that begins a sentence: a name only if it is a given name that is no word as well."""
 _REGION: Final = re.compile(r",\s(?P<region>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2}|(?:[A-Z]\.){2,3})(?=$|[\s,.;!?])")
 _SHAPED: Final = frozenset({"organization", "event", "place", "technology"})
 
@@ -166,4 +168,10 @@ def retyped(mentions: tuple[Mention, ...], text: str, speakers: frozenset[str]) 
         if full != mention.name:
             regions.add(full.split(", ")[1])
         made.append(replace(mention, name=full, entity_type=kind))
-    return tuple(one for one in made if one.name not in regions)
+    found = {name_key(one.name) for one in made}
+    given = (
+        Mention(match["name"], "person")
+        for match in _OPENING.finditer(text[:_READ])
+        if is_given(match["name"]) and name_key(match["name"]) not in found
+    )
+    return tuple(dict.fromkeys((*(one for one in made if one.name not in regions), *given)))
