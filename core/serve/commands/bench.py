@@ -156,6 +156,56 @@ def personamem(
     _show(session, results, place)
 
 
+@bench.command(short_help="FactConsolidation: latest and supporting facts.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder of its files (default: MINDMEM_BENCH_DATA).")
+@click.option("--sizes", metavar="SIZE,…", default="6k,32k,64k,262k", show_default=True, help="Contexts to ask about.")
+@click.option("--strategy", "strategies", multiple=True, help="Strategy to search by; repeat for several.")
+@click.option("--updates", is_flag=True, help="Let adds supersede what they contradict.")
+@click.option("--answer", is_flag=True, help="Also answer the questions, and measure SubEM.")
+@click.option("--lexical", is_flag=True, help="Without the embedder.")
+@_asking
+@click.option("--seed", type=int, default=7, show_default=True, help="Seed of the bootstrap.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results (default: in bench-results).")
+@with_session
+def factconsolidation(
+    session: Session,
+    /,
+    data: Path | None,
+    sizes: str,
+    strategies: tuple[str, ...],
+    updates: bool,
+    answer: bool,
+    lexical: bool,
+    seed: int,
+    out: Path | None,
+    **asking: Any,
+) -> None:
+    """Ingest numbered facts that contradict each other, and measure whether search finds the latest of them (single
+    hop) and the chains that lead to an answer (multi hop), by strategy.
+
+    JSON: {benchmark, command, seed, questions, by_strategy, by_size, ...}; each part holds latest_hit_at_1,
+    latest_hit_at_5, supporting_recall_at_10 with its interval, whole_chains, search_p50_ms; shares are in 0..1. The
+    store is kept in the output folder: --resume asks what has no row yet.
+    """
+    from mindmem.core.bench import factconsolidation as measure
+
+    settings, plan = _planned(session, asking, lexical=lexical, judge=False, seed=seed, top_k=measure.TOP_K)
+    place = out or Path("bench-results") / "factconsolidation"
+    with watching() as watch:
+        results = measure.run(
+            _data(data),
+            place,
+            plan,
+            settings=settings,
+            sizes=sizes.split(","),
+            strategies=measure.chosen(strategies),
+            updates=updates,
+            answer=answer,
+            watch=watch,
+        )
+    _show(session, results, place)
+
+
 def _data(given: Path | None) -> Path:
     from mindmem.core.errors import InvalidInput
     from mindmem.core.settings import bench_data
