@@ -16,12 +16,12 @@ SILENCE: Final = timedelta(minutes=5)
 _NAME: Final = "mindmem: crash runs that fell silent"
 
 
-def apply_automations() -> None:
+async def apply_automations() -> None:
     """Create what the server of ``PREFECT_API_URL`` does not have yet; a second call changes nothing."""
     try:
-        Automation.read(name=_NAME)  # type: ignore[unused-coroutine]  # a coroutine inside an event loop only
+        await Automation.aread(name=_NAME)
     except ValueError:
-        _silent_runs_crash().create()
+        await _silent_runs_crash().acreate()
 
 
 def _silent_runs_crash() -> Automation:

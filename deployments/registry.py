@@ -23,6 +23,8 @@ class Spec:
     once; further ones wait, or are left out where a later run does their work (``skip_if_running``).
     """
 
+    flow: str
+    """Name of the flow, in the UI and before the slash of a deployment's full name."""
     name: str
     entrypoint: str
     description: str
@@ -33,9 +35,15 @@ class Spec:
     limit: int = 1
     skip_if_running: bool = True
 
+    @property
+    def full_name(self) -> str:
+        """Return ``flow/name``, by which Prefect knows the deployment."""
+        return f"{self.flow}/{self.name}"
+
 
 SPECS: Final = (
     Spec(
+        flow="ingest",
         name="inbox",
         entrypoint="mindmem.flows.ingest.ingest",
         description="Every 15 minutes: the folder inbox in the home, and queued adds.",
@@ -44,6 +52,7 @@ SPECS: Final = (
         parameters={"stale_after_minutes": 15},
     ),
     Spec(
+        flow="maintain",
         name="daily",
         entrypoint="mindmem.flows.maintain.maintain",
         description="Every night: fold, compact, vacuum, sweep, verify.",
@@ -52,6 +61,7 @@ SPECS: Final = (
         parameters={"stale_after_minutes": 720},
     ),
     Spec(
+        flow="rebuild-index",
         name="on-demand",
         entrypoint="mindmem.flows.rebuild_index.rebuild_index",
         description="Build the search index anew from tables and ledger, then swap.",

@@ -8,7 +8,7 @@ from typing import Final
 
 from mindmem.core.errors import InvalidInput
 
-__all__ = ["SUFFIXES", "InboxFile", "Unreadable", "find_files"]
+__all__ = ["SUFFIXES", "InboxFile", "Unreadable", "find_files", "paths_below"]
 
 SUFFIXES: Final = (".jsonl", ".ndjson", ".json", ".parquet")
 """Endings of the files that an inbox takes; others in a folder are left alone."""
@@ -58,7 +58,7 @@ def find_files(path: Path) -> list[InboxFile | Unreadable]:
     if not path.exists():
         raise InvalidInput(f"The inbox {str(path)!r} does not exist: give a folder or a file.", field="path")
     if path.is_dir():
-        return [_named(found, found.relative_to(path).as_posix()) for found in sorted(_below(path))]
+        return [_named(found, found.relative_to(path).as_posix()) for found in sorted(paths_below(path))]
     if path.suffix.lower() not in SUFFIXES:
         raise InvalidInput(
             f"The file {path.name!r} is of no known kind: expected one of {', '.join(SUFFIXES)}.", field="path"
@@ -66,7 +66,8 @@ def find_files(path: Path) -> list[InboxFile | Unreadable]:
     return [_named(path, path.name)]
 
 
-def _below(folder: Path) -> list[Path]:
+def paths_below(folder: Path) -> list[Path]:
+    """Return the files that a folder and its subfolders offer, unread, in no order; none where no folder is."""
     found: list[Path] = []
     for where, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
