@@ -13,6 +13,7 @@ from mindmem.core.errors import InvalidInput
 
 __all__ = [
     "DashboardSettings",
+    "DreamSettings",
     "EmbedSettings",
     "IngestSettings",
     "LlmSettings",
@@ -97,6 +98,23 @@ class SearchSettings(_Part):
     candidates: int = Field(default=200, ge=10)
     floor: float = Field(default=0.0, ge=0, le=1)
     """Extra floor on the score, above the built-in relevance test."""
+
+
+class DreamSettings(_Part):
+    """Dreaming: how far it looks back, and the guards that keep it from doing harm."""
+
+    look_back_days: float = Field(default=7.0, gt=0)
+    """Adds that are older than that and were never consolidated are left alone."""
+    min_age_hours: float = Field(default=24.0, ge=0)
+    """Memories that are younger are never archived; their adds stay pending."""
+    cap: float = Field(default=0.3, ge=0, le=1)
+    """Share of a user's active memories that a run may archive without approval."""
+    cap_from: int = Field(default=20, ge=0)
+    """Active memories from which on the cap counts: of a few, most may be repetitions."""
+    window: int = Field(default=40, ge=2)
+    """Memories that are judged at a time."""
+    probes: int = Field(default=40, ge=0)
+    """Questions asked before and after a run, to tell whether recall suffered."""
 
 
 class Price(_Part):
@@ -203,6 +221,7 @@ class Settings(_Part):
     store: StoreSettings = StoreSettings()
     ingest: IngestSettings = IngestSettings()
     search: SearchSettings = SearchSettings()
+    dream: DreamSettings = DreamSettings()
     llm: LlmSettings = LlmSettings()
     embed: EmbedSettings = EmbedSettings()
     rerank: RerankSettings = RerankSettings()
