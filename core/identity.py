@@ -13,7 +13,7 @@ from mindmem.core.index.names import name_key
 from mindmem.core.records import Change, Edge, Entity, Memory, Partition, Plan, Scope
 from mindmem.core.services import Services
 
-__all__ = ["about", "merge_entities", "orphans", "resting_on", "split_entity", "traces"]
+__all__ = ["about", "merge_entities", "orphans", "split_entity", "traces"]
 
 _TRIES = 8
 
@@ -58,10 +58,9 @@ def traces(
     about or mentions (as next revisions)."""
     gone = sorted({one.memory_id for one in memories})
     reader = services.reader
-    told = reader.edges(owner, source=gone)
-    edges = [*reader.edges(owner, src=gone), *reader.edges(owner, dst=gone), *told]
+    edges = reader.edges_touching(owner, gone)
     named = {name for one in memories for name in (one.entity_id, *one.mentions)}
-    named |= {end for edge in told for end in (edge.src, edge.dst)}
+    named |= {end for edge in edges if edge.source for end in (edge.src, edge.dst)}
     return loose_edges(edges, set(gone)), orphans(services, owner, sorted(named - {""}), gone)
 
 
@@ -82,17 +81,6 @@ def about(services: Services, memory: Memory, name: str) -> tuple[Memory, Entity
         mentions=tuple(one for one in memory.mentions if one != entity.entity_id),
     )
     return changed, fresh
-
-
-def resting_on(services: Services, gone: Sequence[Memory]) -> tuple[Memory, ...]:
-    """Return the active memories of order 2 that were synthesised from any of these."""
-    lost = {one.memory_id for one in gone}
-    found: dict[str, Memory] = {}
-    for owner, entity_id in sorted({(one.scope.partition, one.entity_id) for one in gone if one.entity_id}):
-        for memory in memories_of(services, Scope(*owner), Test("entity_id", "eq", entity_id)):
-            if memory.order > 1 and memory.status == "active" and not lost.isdisjoint(memory.parents):
-                found[memory.memory_id] = memory
-    return tuple(one for name, one in found.items() if name not in lost)
 
 
 def orphans(services: Services, owner: Partition, entity_ids: Sequence[str], gone: Sequence[str]) -> tuple[Entity, ...]:

@@ -9,7 +9,7 @@ from mindmem.core import ids
 from mindmem.core.apply import Request, next_revision
 from mindmem.core.errors import Conflict, InvalidInput, NotFound, ScopeChanged, bounded
 from mindmem.core.graph import all_entities
-from mindmem.core.identity import about, orphans, resting_on, traces
+from mindmem.core.identity import about, orphans, traces
 from mindmem.core.index.filters import All, Filter, Test
 from mindmem.core.ingest.links import Links
 from mindmem.core.language.words import clean
@@ -185,10 +185,11 @@ def _derived(services: Services, plan: Plan) -> Plan:
         from mindmem.core.schema.adding import derived
 
         return run(derived(services, plan))
-    lost = [action.memory for action in plan.actions if action.op != "restore"]
+    lost = {action.memory.memory_id for action in plan.actions if action.op != "restore"}
     retired = tuple(
         Action("archive", next_revision(memory, status="archived"), "a memory that it rests on is gone")
-        for memory in resting_on(services, lost)
+        for memory in services.reader.resting_on(plan.scope.partition, lost)
+        if memory.memory_id not in lost
     )
     return replace(plan, actions=(*plan.actions, *retired))
 

@@ -99,6 +99,12 @@ class Reader:
         where = _where(owner, memory_id=ids)
         return _memories(latest((view or self.view()).rows("memories", where), ["memory_id"]))
 
+    def resting_on(self, owner: Owner, memory_ids: Collection[str]) -> list[Memory]:
+        """Return the active memories that were synthesised from any of these, ordered by id."""
+        rows = self.view().rows("memories", _where(owner)).filter(pl.col("order") > 1)
+        found = _memories(latest(rows, ["memory_id"]).filter(pl.col("status") == "active"))
+        return [one for one in found if not set(memory_ids).isdisjoint(one.parents)]
+
     def revisions(self, memory_id: str, owner: Owner) -> list[Memory]:
         """Return all revisions of a memory, oldest first; empty if the owner has none of that id."""
         rows = self.view().rows("memories", _where(owner, memory_id=[memory_id]))
@@ -196,15 +202,21 @@ class Reader:
 
     def edges(
         self, owner: Owner, *, src: Sequence[str] | None = None, dst: Sequence[str] | None = None,
-        relation: Relation | None = None, source: Sequence[str] | None = None,
+        relation: Relation | None = None,
     ) -> list[Edge]:  # fmt: skip
-        """Return the edges that stand now, from any of ``src``, to any of ``dst``, told by any memory of ``source``, in
-        the order they were recorded."""
-        rows = self.view("edges").rows("edges", _where(owner, src=src, dst=dst, source=source))
+        """Return the edges that stand now, from any of ``src``, to any of ``dst``, in the order they were recorded."""
+        rows = self.view("edges").rows("edges", _where(owner, src=src, dst=dst))
         if relation is not None:
             rows = rows.filter(pl.col("relation") == relation)
         rows = latest(rows, _EDGE, by="seq").filter(pl.col("active")).sort("seq", *_EDGE)
         return [edge_of(row) for row in _collect(rows).iter_rows(named=True)]
+
+    def edges_touching(self, owner: Owner, ids: Collection[str]) -> list[Edge]:
+        """Return the edges that stand now and begin or end in any of these, or are told by one, ordered."""
+        ends = pl.Series(list(ids), dtype=pl.String)
+        touched = pl.any_horizontal(pl.col("src", "dst", "source").is_in(ends.implode()))
+        rows = latest(self.view("edges").rows("edges", _where(owner)).filter(touched), _EDGE, by="seq")
+        return [edge_of(row) for row in _collect(rows.filter(pl.col("active")).sort(_EDGE)).iter_rows(named=True)]
 
     def entities(self, owner: Owner, ids: Sequence[str] | None = None) -> list[Entity]:
         """Return the latest revision of each entity, ordered by id."""
