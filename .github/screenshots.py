@@ -148,7 +148,7 @@ def wanted(options: argparse.Namespace) -> Iterator[tuple[str, str, str, int, Pa
 def look(page: Any, address: str, path: str, axe: Path | None) -> Iterator[str]:
     """Open a page, wait until it is drawn, make the window as tall as it is, and yield what is wrong with it."""
     heard: list[str] = []
-    page.on("console", lambda said: heard.append(f"console: {said.text}") if said.type == "error" else None)
+    page.on("console", lambda said: heard.append(f"console: {said.text}") if worrying(said) else None)
     page.on("pageerror", lambda error: heard.append(f"error: {error}"))
     page.on("request", lambda asked: heard.append(f"asked {asked.url}") if foreign(asked.url, address) else None)
     page.goto(f"{address}/{path}")
@@ -172,6 +172,12 @@ def look(page: Any, address: str, path: str, axe: Path | None) -> Iterator[str]:
             if one["impact"] in ("serious", "critical")
         ]
     yield from heard
+
+
+def worrying(said: Any) -> bool:
+    """Return whether a line of the console is an error of a page. On a page below the root, Streamlit first asks for
+    its health below that page, and finds it at the root."""
+    return said.type == "error" and not ("404" in said.text and "/_stcore/" in said.location.get("url", ""))
 
 
 def foreign(url: str, address: str) -> bool:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from mindmem.core.settings import Settings
 from mindmem.dashboards import login, readers, widgets
-from mindmem.dashboards.page import SECTIONS, Page, discover
+from mindmem.dashboards.page import Page, discover
 from mindmem.dashboards.theme import CSS
 
 __all__ = ["main"]
@@ -31,9 +31,8 @@ def main(settings: Settings, *, start: str = "overview") -> None:
         for name, page in pages.items()
     }
     widgets.publish_links(linked)
-    st.navigation(
-        {section: [linked[name] for name, page in pages.items() if page.section == section] for section in SECTIONS}
-    ).run()
+    # In one list: with sections, Streamlit's own markup of it is no list to a screen reader.
+    st.navigation(list(linked.values())).run()
 
 
 def _shown(page: Page, settings: Settings) -> Callable[[], None]:

@@ -3,7 +3,7 @@
 Fonts, grounds and the colours of categories are Streamlit's theme; what has a meaning takes its colour from ``theme``.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import altair as alt
@@ -14,14 +14,22 @@ from mindmem.dashboards.theme import COLOURS
 
 __all__ = ["activity", "growth", "spending", "timeline"]
 
-_ROW: Final = 34
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart
+
+_ROW: Final = 30
 """Pixels of one property's row."""
 _TEXT: Final = 40
 """Characters of a value in a chart."""
-_SMALL = pl.col("value").str.len_chars() > _TEXT
+_AROUND: Final = 120
+"""Pixels of a chart's title, axis and legend."""
+_LANE: Final = "\u200b"
+"""Marks the further rows of a property; it has no width."""
+_LANES: Final = 6
+_FITS: Final = 32
+"""Characters that fit across a chart on a telephone."""
 
 
-def growth(frame: pl.DataFrame) -> alt.LayerChart:
+def growth(frame: pl.DataFrame) -> Chart:
     """Return active memories over time (see ``figures.growth``)."""
     base = alt.Chart(frame, title="Active memories over time", height=240).encode(
         x=_time(frame),
@@ -33,12 +41,12 @@ def growth(frame: pl.DataFrame) -> alt.LayerChart:
     return alt.layer(area, line, base.mark_point(color=COLOURS["active"], filled=True, size=30))
 
 
-def activity(frame: pl.DataFrame) -> alt.Chart:
+def activity(frame: pl.DataFrame) -> Chart:
     """Return what was added (up) and archived (down) over time (see ``figures.growth``)."""
     long = frame.select("at", added=pl.col("added"), archived=-pl.col("archived")).unpivot(
         index="at", variable_name="what", value_name="memories"
     ).filter(pl.col("memories") != 0)  # fmt: skip
-    return (
+    made: alt.Chart = (
         alt.Chart(long, title="Memories added and archived", height=240)
         .mark_bar(size=7)
         .encode(
@@ -48,61 +56,92 @@ def activity(frame: pl.DataFrame) -> alt.Chart:
             tooltip=[_at("at"), alt.Tooltip("what:N", title="what"), alt.Tooltip("memories:Q", format=",")],
         )
     )
+    return made
 
 
-def timeline(frame: pl.DataFrame, at: datetime, name: str) -> alt.LayerChart:
-    """Return an entity's versions by property: a bar while each was true, dimmed when it was superseded.
+def timeline(frame: pl.DataFrame, at: datetime, name: str) -> Chart:
+    """Return an entity's versions by property: a bar while each was true, grey once it was superseded, and a mark where
+    something happened or was withdrawn.
 
     ``frame`` is of ``figures.versions``; ``at`` is drawn as a line, up to which open versions reach at least.
     """
-    last = max([at, *(one for one in frame["start"].to_list() if one is not None)])
-    shown = frame.with_columns(
-        pl.col("end").fill_null(last),
-        property=pl.when(pl.col("property_name") == "").then(pl.lit("events")).otherwise(
-            pl.col("property_name").str.replace_all("_", " ")
-        ),
-        open=pl.col("end").is_null(),
-        value=pl.when(pl.col("value") == "").then(pl.col("content")).otherwise(pl.col("value")),
-    ).with_columns(
-        label=pl.when(_SMALL).then(pl.col("value").str.slice(0, _TEXT) + "…").otherwise(pl.col("value")),
-        ends=pl.when(pl.col("open")).then(pl.lit("still true")).otherwise(pl.col("end").dt.strftime("%Y-%m-%d")),
+    known = [one for column in ("start", "end") for one in frame[column].to_list() if one is not None]
+    first, last = min([*known, at]), max([*known, at])
+    shown = _labelled(_in_lanes(frame), first, last)
+    held = (pl.col("property_name") != "") & (pl.col("state") != "withdrawn")
+    spans = timedelta(days=200)
+    time = alt.X(
+        "start:T", title=None, scale=alt.Scale(domain=[first, last]),
+        axis=alt.Axis(format="%d %b %Y" if last - first < spans else "%b %Y", labelOverlap=True, tickCount=5),
     )  # fmt: skip
-    states = pl.col("property_name") != ""
-    dimmed = alt.condition("datum.state == 'current'", alt.value(0.95), alt.value(0.4))
-    encoded = {
-        "y": alt.Y(
-            "property:N", title=None, sort=None,
-            axis=alt.Axis(labelLimit=110, grid=True, domain=False, ticks=False),
-        ),
-        "color": _colours("state", {"current": COLOURS["active"], "past": COLOURS["dimmed"],
-                                    "withdrawn": COLOURS["archived"]}),
-        "tooltip": [
-            alt.Tooltip("property:N", title="property"), alt.Tooltip("value:N", title="value"),
-            alt.Tooltip("state:N", title="state"), _at("start", "since", "%Y-%m-%d"),
-            alt.Tooltip("ends:N", title="until"),
-        ],
-    }  # fmt: skip
-    columns = ["property", "label", "value", "state", "start", "end", "ends"]
-    bars = shown.filter(states & (pl.col("state") != "withdrawn")).select(columns)
-    points = shown.filter(~states | (pl.col("state") == "withdrawn")).select(columns)
-    time = alt.X("start:T", title=None)
-    rows = shown["property"].n_unique()
-    layers: list[alt.Chart] = [
-        alt.Chart(bars).mark_bar(height=16, cornerRadius=4).encode(x=time, x2="end:T", opacity=dimmed, **encoded),
-        alt.Chart(points).mark_point(filled=True, size=70, shape="diamond").encode(x=time, opacity=dimmed, **encoded),
-        alt.Chart(pl.DataFrame({"at": [at]})).mark_rule(
-            color=COLOURS["now"], strokeDash=[4, 3], strokeWidth=1.5
-        ).encode(x="at:T", tooltip=[_at("at", "as of", "%Y-%m-%d")]),
+    row = alt.Y(
+        "row:N", title=None, sort=None,
+        axis=alt.Axis(labelLimit=110, grid=True, domain=False, ticks=False, labelOverlap=False,
+                      labelExpr=f"indexof(datum.label, '{_LANE}') < 0 ? datum.label : ''"),
+    )  # fmt: skip
+    colour = _colours(
+        "state", {"current": COLOURS["active"], "past": COLOURS["dimmed"], "withdrawn": COLOURS["archived"]}
+    )
+    tooltip = [
+        alt.Tooltip("property:N", title="property"), alt.Tooltip("value:N", title="value"),
+        alt.Tooltip("state:N", title="state"), _at("start", "since", "%Y-%m-%d"), alt.Tooltip("ends:N", title="until"),
     ]  # fmt: skip
+    everything = alt.Chart(shown).encode(x=time, y=row, color=colour, tooltip=tooltip)
+    bars = alt.Chart(shown.filter(held)).encode(x=time, y=row, tooltip=tooltip)
+    layers = [
+        everything.transform_filter("datum.bar").mark_bar(height=20, cornerRadius=4).encode(x2="end:T"),
+        everything.transform_filter("!datum.bar").mark_point(filled=True, size=70, shape="diamond", opacity=1),
+        bars.mark_text(align="left", dx=6, fontSize=11, color="white").encode(text="label:N"),
+        alt.Chart(pl.DataFrame({"at": [at]}))
+        .mark_rule(color=COLOURS["now"], strokeDash=[4, 3], strokeWidth=1.5)
+        .encode(x="at:T", tooltip=[_at("at", "as of", "%Y-%m-%d")]),
+    ]
     return alt.layer(*layers).properties(
         title=alt.TitleParams(f"What was true of {name[:_TEXT]}, by property", anchor="start"),
-        height=max(90, rows * _ROW),
+        height=shown["row"].n_unique() * _ROW + _AROUND,
     )
 
 
-def spending(frame: pl.DataFrame, unit: str, currency: str) -> alt.Chart:
-    """Return what models cost by day and purpose: columns ``day``, ``purpose``, ``amount``."""
+def _in_lanes(frame: pl.DataFrame) -> pl.DataFrame:
+    """Add ``row``: the property, once more below itself where several of its versions were true at a time."""
+    rows: list[str] = []
+    lanes: dict[str, list[datetime]] = {}
+    for name, start, end in frame.select("property_name", "start", "end").iter_rows():
+        property_ = name.replace("_", " ") or "events"
+        ends = lanes.setdefault(property_, [])
+        free = next((at for at, until in enumerate(ends) if until <= start or not name), None)
+        if free is None:
+            free = min(len(ends), _LANES - 1)
+            ends[free:] = [start]
+        ends[free] = max(ends[free], end or datetime.max.replace(tzinfo=UTC))
+        rows.append(property_ + _LANE * free)
+    return frame.with_columns(row=pl.Series(rows, dtype=pl.String))
+
+
+def _labelled(frame: pl.DataFrame, first: datetime, last: datetime) -> pl.DataFrame:
+    """Add what is written on and told of each version; a value that its bar has no room for is told only."""
+    value = pl.when(pl.col("value") == "").then(pl.col("content")).otherwise(pl.col("value"))
+    share = (pl.col("end").fill_null(last) - pl.col("start")).dt.total_seconds() / max(
+        (last - first).total_seconds(), 1
+    )
     return (
+        frame.with_columns(
+            value=pl.when(value.str.len_chars() > _TEXT).then(value.str.slice(0, _TEXT) + "…").otherwise(value)
+        )
+        .select(
+            "row", "state", "start", "value", "property_name",
+            bar=(pl.col("property_name") != "") & (pl.col("state") != "withdrawn"),
+            property=pl.col("row").str.replace_all(_LANE, ""),
+            end=pl.col("end").fill_null(last),
+            ends=pl.when(pl.col("end").is_null()).then(pl.lit("now")).otherwise(pl.col("end").dt.strftime("%Y-%m-%d")),
+            label=pl.when(pl.col("value").str.len_chars() <= share * _FITS).then(pl.col("value")).otherwise(pl.lit("")),
+        )
+    )  # fmt: skip
+
+
+def spending(frame: pl.DataFrame, unit: str, currency: str) -> Chart:
+    """Return what models cost by day and purpose: columns ``day``, ``purpose``, ``amount``."""
+    made: alt.Chart = (
         alt.Chart(frame, title=f"{unit} a day, by purpose", height=260)
         .mark_bar(size=14)
         .encode(
@@ -112,6 +151,7 @@ def spending(frame: pl.DataFrame, unit: str, currency: str) -> alt.Chart:
             tooltip=[_at("day", "day", "%Y-%m-%d"), "purpose:N", alt.Tooltip("amount:Q", title=unit, format=",.4~f")],
         )
     )
+    return made
 
 
 def _time(frame: pl.DataFrame) -> alt.X:

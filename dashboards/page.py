@@ -4,15 +4,11 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Final
 
 from mindmem.dashboards import views
 from mindmem.dashboards.store import Store
 
-__all__ = ["SECTIONS", "Page", "discover"]
-
-SECTIONS: Final = ("Memory", "Work")
-"""Headings of the navigation, in order."""
+__all__ = ["Page", "discover"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +19,6 @@ class Page:
     icon: str
     order: int
     render: Callable[[Store], None]
-    section: str = "Memory"
 
 
 def discover() -> dict[str, Page]:

@@ -12,8 +12,8 @@ import streamlit as st
 
 from mindmem.core.clock import SystemClock
 from mindmem.core.records import Change, Memory, Message
-from mindmem.core.spending import Line, spending
 from mindmem.core.settings import Settings
+from mindmem.core.spending import Line, spending
 from mindmem.dashboards import figures
 from mindmem.dashboards.store import At, Store, identity, open_existing
 

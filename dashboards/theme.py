@@ -1,7 +1,7 @@
 """How pages look besides Streamlit's theme (``.streamlit/config.toml``): one style sheet, and the colours of charts.
 
 The sheet takes its colours from the text around it, so that it holds for light and dark alike; the colours of charts
-stand out from both grounds by 3 to 1 at least.
+stand out from both grounds, and white from those of bars.
 """
 
 from typing import Final
@@ -9,8 +9,8 @@ from typing import Final
 __all__ = ["COLOURS", "CSS"]
 
 COLOURS: Final = {
-    "active": "#12898f",
-    "dimmed": "#8b989c",
+    "active": "#0e7f86",
+    "dimmed": "#6b797e",
     "added": "#12898f",
     "archived": "#c2621b",
     "now": "#c4457e",
@@ -39,20 +39,21 @@ CSS: Final = """<style>
   padding: 0 !important; }
 .mm-numbers > div { border: 1px solid color-mix(in srgb, currentColor 18%, transparent); border-radius: .6rem;
   padding: .7rem .9rem; }
-.mm-numbers dt { font-size: .85rem; opacity: .82; } .mm-numbers small { opacity: .82; font-size: .78rem; }
+.mm-numbers dt { font-size: .85rem; opacity: .82; }
+.mm-numbers small { display: block; opacity: .85; font-size: .78rem; font-weight: 400; }
 .mm-numbers dd { margin: 0; font-size: 1.6rem; font-weight: 600; line-height: 1.35;
   font-variant-numeric: tabular-nums; }
 .mm-note { font-size: .9rem; margin: 0; padding: .45rem .8rem; border-radius: .4rem;
   background: color-mix(in srgb, currentColor 8%, transparent); }
-.mm-facts { padding: 0 !important; display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem 1.1rem; margin: .3rem 0;
-  font-size: .92rem; }
+.mm-facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .2rem 1.1rem;
+  margin: .3rem 0; padding: 0 !important; font-size: .92rem; }
 .mm-facts dt { opacity: .82; } .mm-facts dd { margin: 0; white-space: pre-wrap; }
 .mm-parts { display: grid; grid-template-columns: max-content minmax(3rem, 1fr) max-content; gap: .15rem .7rem;
   align-items: center; font-size: .85rem; margin: .5rem 0 .2rem; max-width: 34rem; }
 .mm-track { display: block; height: .5rem; border-radius: 99px; overflow: hidden;
   background: color-mix(in srgb, currentColor 12%, transparent); }
 .mm-fill { display: block; height: 100%; border-radius: 99px; background: #12898f; }
-.mm-fill.mm-factor { background: #c2621b; }
+.mm-fill.mm-factor { background: #8b989c; }
 .mm-number { font-variant-numeric: tabular-nums; }
 .mm-steps { list-style: none; margin: .2rem 0; padding: 0 0 0 .4rem !important; }
 .mm-steps li { position: relative; margin: 0; padding: 0 0 .8rem 1.2rem;
@@ -65,10 +66,10 @@ CSS: Final = """<style>
   border: 1px dashed color-mix(in srgb, currentColor 28%, transparent); }
 .mm-empty h3 { margin: 0 0 .3rem; padding: 0; font-size: 1.1rem; } .mm-empty p { margin: 0; opacity: .85; }
 .mm-empty code, .mm-empty b { font-weight: 600; }
+[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: inherit; opacity: .92; }
 [data-testid="stMainBlockContainer"] { max-width: 78rem; padding-top: 3.4rem; padding-bottom: 4rem; }
 [data-testid="stMetric"] { height: 100%; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-left: 1rem; padding-right: 1rem; }
-  .mm-facts { grid-template-columns: 1fr; gap: 0; } .mm-facts dd { margin-bottom: .4rem; }
 }
 </style>"""

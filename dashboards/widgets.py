@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -208,7 +208,7 @@ def _bar(name: str, value: float, told: str, *, factor: bool = False) -> Markup:
 def numbers(rows: Sequence[tuple[str, str, str]]) -> Markup:
     """Return figures beside each other, as many as fit: label, value, a note below it (may be empty)."""
     cards = [
-        element("div", element("dt", label), element("dd", value), *([element("small", note)] if note else []))
+        element("div", element("dt", label), element("dd", value, *([element("small", note)] if note else [])))
         for label, value, note in rows
     ]
     return element("dl", *cards, class_="mm-numbers")

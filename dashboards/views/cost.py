@@ -63,4 +63,4 @@ def _frame(lines: list[Line]) -> pl.DataFrame:
     ])  # fmt: skip
 
 
-PAGE = Page("Cost", ":material/payments:", 60, render, section="Work")
+PAGE = Page("Cost", ":material/payments:", 60, render)

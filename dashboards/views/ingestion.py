@@ -14,7 +14,7 @@ from mindmem.core.ledger.port import Quarantined
 from mindmem.core.records import Scope
 from mindmem.core.serve.render import day
 from mindmem.dashboards import actions, widgets
-from mindmem.dashboards.markup import element, group
+from mindmem.dashboards.markup import element
 from mindmem.dashboards.page import Page
 from mindmem.dashboards.store import Store
 
@@ -121,4 +121,4 @@ def _below(folder: Path) -> Iterator[Path]:
     return (file for file in sorted(folder.rglob("*")) if file.suffix.lower() in SUFFIXES and file.is_file())
 
 
-PAGE = Page("Ingestion", ":material/move_to_inbox:", 50, render, section="Work")
+PAGE = Page("Ingestion", ":material/move_to_inbox:", 50, render)

@@ -28,7 +28,7 @@ def render(store: Store) -> None:
     if memory_id:
         memory_page(store, memory_id)
         return
-    widgets.title("Memories", "Newest first. Open one by its row's first cell.")
+    widgets.title("Memories", "Newest first. Tick a row to open it.")
     if not store.ledger.last_seq():
         widgets.empty("Nothing is remembered yet", "Add a first memory with `mindmem add`.")
         return
@@ -45,11 +45,13 @@ def render(store: Store) -> None:
 
 def _filters() -> dict[str, object]:
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        words = st.text_input("Contains", key="memories.words", placeholder="words of the memory", width=220)
-        states = st.multiselect("State", list(_STATES), default=["active"], format_func=_STATES.get, width=200)
-        kinds = st.multiselect("Type", MEM_TYPES, format_func=lambda one: one.replace("_", " "), width=200)
-        prop = st.text_input("Property", placeholder="such as lives_in", width=160)
-        since = st.date_input("Recorded since", value=None, width=160)
+        words = st.text_input("Contains", key="memories.words", placeholder="words of the memory", width=180)
+        states = st.multiselect(
+            "State", list(_STATES), default=["active"], format_func=lambda one: _STATES[one], width=165
+        )
+        kinds = st.multiselect("Type", MEM_TYPES, format_func=lambda one: one.replace("_", " "), width=165)
+        prop = st.text_input("Property", placeholder="such as lives_in", width=140)
+        since = st.date_input("Recorded since", value=None, width=140)
     found: dict[str, object] = {"status": {"in": states or list(_STATES)}}
     if words.strip():
         found["content"] = {"icontains": words.strip()}
@@ -67,7 +69,8 @@ def _cursors(user: str | None, filters: dict[str, object]) -> list[str | None]:
     key = f"{user!r} {filters!r}"
     known = st.session_state.get(_TRAIL)
     if known is None or known[0] != key:
-        known = st.session_state[_TRAIL] = (key, [None])
+        first: list[str | None] = [None]
+        known = st.session_state[_TRAIL] = (key, first)
     trail: list[str | None] = known[1]
     return trail
 
@@ -81,9 +84,10 @@ def _table(store: Store, found: Found) -> None:
         }, orient="row",
     )  # fmt: skip
     chosen = st.dataframe(
-        rows, hide_index=True, on_select="rerun", selection_mode="single-row", row_height=40, key=_table_key(found),
+        rows, hide_index=True, on_select="rerun", selection_mode="single-row", row_height=40, height="content",
+        key=_table_key(found),
         column_config={
-            "memory": st.column_config.TextColumn("Memory", width="large", pinned=True),
+            "memory": st.column_config.TextColumn("Memory", width="large"),
             "true since": st.column_config.DatetimeColumn("True since", format="YYYY-MM-DD", timezone=zone),
             "recorded": st.column_config.DatetimeColumn("Recorded", format="YYYY-MM-DD HH:mm", timezone=zone),
             **{name: st.column_config.TextColumn(name.capitalize())

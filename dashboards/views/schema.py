@@ -87,4 +87,4 @@ def _difference(versions: list[SchemaVersion], active: SchemaVersion) -> None:
     st.code("\n".join(lines), language="diff", wrap_lines=True)
 
 
-PAGE = Page("Schema", ":material/schema:", 70, render, section="Work")
+PAGE = Page("Schema", ":material/schema:", 70, render)

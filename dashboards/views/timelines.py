@@ -22,6 +22,8 @@ _ROWS: Final = 24
 """Most properties in the chart, those that changed last."""
 _LISTED: Final = 12
 """Most versions of a property with their evidence; the latest ones."""
+_VALUE: Final = 60
+"""Characters of a value in a heading."""
 _EVENTS: Final = ""
 """The property of memories that are of none: things that happened, or were merely said."""
 
@@ -101,8 +103,7 @@ def _chart(frame: pl.DataFrame, moment: datetime, name: str) -> None:
 def _properties(store: Store, frame: pl.DataFrame, moment: datetime, user: str | None) -> None:
     held = held_at(frame, moment)
     st.subheader(f"As of {moment:%Y-%m-%d}", anchor=False)
-    names = [one for one in frame["property_name"].unique(maintain_order=True).to_list() if one != _EVENTS]
-    names = names[:_ROWS] + [_EVENTS] * (_EVENTS in frame["property_name"])
+    names = _in_order(frame)
     wanted = [
         memory_id
         for name in names
@@ -116,13 +117,7 @@ def _properties(store: Store, frame: pl.DataFrame, moment: datetime, user: str |
     for name in names:
         versions = frame.filter(pl.col("property_name") == name)
         true_then = held.filter(pl.col("property_name") == name)
-        title = name.replace("_", " ") if name else "Events"
-        with st.expander(
-            f"{widgets.label(title)} — {widgets.counted(versions.height, 'version')}", expanded=name == names[0]
-        ):
-            if name:
-                values = true_then["value"].to_list() if true_then.height else ["nothing known"]
-                widgets.show(widgets.facts({"As of then": "\n".join(values)}))
+        with st.expander(_heading(name, versions, true_then), expanded=name == names[0]):
             for row in reversed(versions.tail(_LISTED).to_dicts()):
                 memory = memories.get(row["memory_id"])
                 if memory is None:
@@ -130,6 +125,26 @@ def _properties(store: Store, frame: pl.DataFrame, moment: datetime, user: str |
                 _version(memory, row["state"], zone, said)
             if versions.height > _LISTED:
                 st.caption(f"The latest {_LISTED} are listed.")
+
+
+def _in_order(frame: pl.DataFrame) -> list[str]:
+    """Return the properties: those with most to tell first, what was only withdrawn and events last."""
+    ordered = (
+        frame.filter(pl.col("property_name") != _EVENTS)
+        .group_by("property_name")
+        .agg(held=(pl.col("state") != "withdrawn").any(), versions=pl.len(), changed=pl.col("start").max())
+        .sort("held", "versions", "changed", "property_name", descending=[True, True, True, False])
+    )
+    events = [_EVENTS] if (frame["property_name"] == _EVENTS).any() else []
+    return ordered.head(_ROWS)["property_name"].to_list() + events
+
+
+def _heading(name: str, versions: pl.DataFrame, true_then: pl.DataFrame) -> str:
+    told = widgets.counted(versions.height, "version" if name else "memory", "" if name else "memories")
+    if not name:
+        return f"Events · {told}"
+    values = [widgets.label(str(one))[:_VALUE] for one in true_then["value"].to_list()[-3:]]
+    return f"**{widgets.label(name)}**: {', '.join(values) or 'nothing known'} · {told}"
 
 
 def _version(memory: Memory, state: str, zone: tzinfo, said: Mapping[str, Message]) -> None:
