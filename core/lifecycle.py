@@ -78,14 +78,10 @@ def update(
                 entity_type=subject.entity_type, mentions=subject.mentions,
             )  # fmt: skip
         edges, entities = _consequences(services, memory, changed)
-        return _derived(
-            services,
-            replace(
-                _plan("update", memory.scope, base, (Action(op, changed, "asked for by the caller"),), "update"),
-                edges=edges,
-                entities=(*entities, *((fresh,) if fresh else ())),
-            ),
-        )
+        plain = _plan("update", memory.scope, base, (Action(op, changed, "asked for by the caller"),), "update")
+        plan = replace(plain, edges=edges, entities=(*entities, *((fresh,) if fresh else ())))
+        said = (memory.content, memory.status, memory.entity_id)
+        return plan if said == (changed.content, changed.status, changed.entity_id) else _derived(services, plan)
 
     return _commit(services, plan, actor)
 
@@ -125,7 +121,7 @@ def undo(services: Services, project_id: str, change_id: str, *, cascade: bool, 
         )
 
     def plan() -> Plan:
-        return inverse(change, services.ledger, services.reader, cascade=cascade)
+        return _derived(services, inverse(change, services.ledger, services.reader, cascade=cascade))
 
     return _commit(services, plan, actor, undoes=change_id)
 
@@ -186,10 +182,11 @@ def _derived(services: Services, plan: Plan) -> Plan:
 
         return run(derived(services, plan))
     lost = {action.memory.memory_id for action in plan.actions if action.op != "restore"}
+    written = {action.memory.memory_id for action in plan.actions}
     retired = tuple(
         Action("archive", next_revision(memory, status="archived"), "a memory that it rests on is gone")
         for memory in services.reader.resting_on(plan.scope.partition, lost)
-        if memory.memory_id not in lost
+        if memory.memory_id not in written
     )
     return replace(plan, actions=(*plan.actions, *retired))
 

@@ -15,7 +15,7 @@ from mindmem.core.records import Action, Change, Memory, Plan
 from mindmem.core.tables.reader import Reader
 from mindmem.core.undo_graph import edges_back, entities_back
 
-__all__ = ["inverse"]
+__all__ = ["inverse", "inverse_of"]
 
 _NAMED = 5
 """How many ids a message names."""
@@ -33,31 +33,40 @@ def inverse(change: Change, ledger: Ledger, reader: Reader, *, cascade: bool = F
     base = ledger.scope_state(partition).version
     taken = {change.change_id: change}
     histories: dict[str, list[Memory]] = {}
+    renewed: set[str] = set()
     fresh = [change.change_id]
     while fresh:
         written = {one.memory_id for change_id in fresh for one in reader.written_by(change_id, partition)}
         histories.update(reader.histories(sorted(written - histories.keys()), partition))
         ahead = {memory_id: _in_the_way(revisions, taken) for memory_id, revisions in histories.items()}
+        # What was synthesised is renewed with what it rests on: its later revisions are in nobody's way.
+        renewed = {memory_id for memory_id, since in ahead.items() if since and histories[memory_id][-1].order > 1}
+        ahead = {memory_id: since for memory_id, since in ahead.items() if memory_id not in renewed}
         by = {revision.change_id: revision.seq for revisions in ahead.values() for revision in revisions}
         fresh = sorted(by, key=lambda change_id: -by[change_id])
         if fresh and not cascade:
             blocked = [memory_id for memory_id, revisions in ahead.items() if revisions]
             raise Conflict(
-                f"{len(blocked)} of the memories of {change.change_id} changed again since: {_some(blocked)}; by "
+                f"{len(blocked)} of the memories of {_named(changes)} changed again since: {_some(blocked)}; by "
                 f"{_some(fresh)}. Undo the later changes first, or use cascade."
             )
         taken.update({change_id: _known(ledger, change_id) for change_id in fresh})
-    actions = [action for revisions in histories.values() if (action := _back(revisions, taken)) is not None]
-    later = sorted(taken.keys() - {change.change_id}, key=lambda change_id: -taken[change_id].seq)
+    back = {name: revisions for name, revisions in histories.items() if name not in renewed}
+    actions = [action for revisions in back.values() if (action := _back(revisions, taken)) is not None]
+    later = sorted(taken.keys() - {change.change_id for change in changes}, key=lambda change_id: -taken[change_id].seq)
     return Plan(
         kind="undo",
-        scope=change.scope,
+        scope=first.scope,
         base_version=base,
         actions=tuple(actions),
         entities=entities_back(reader, partition, taken, [action.memory for action in actions]),
         edges=edges_back(reader, partition, taken),
-        reason=f"undo of {change.change_id}" + (f", after it of {_some(later)}" if later else ""),
+        reason=f"undo of {_named(changes)}" + (f", after it of {_some(later)}" if later else ""),
     )
+
+
+def _named(changes: Sequence[Change]) -> str:
+    return changes[0].change_id if len(changes) == 1 else f"{len(changes)} changes of {changes[0].run_id}"
 
 
 def _known(ledger: Ledger, change_id: str) -> Change:

@@ -56,12 +56,18 @@ async def derive(reasoner: SchemaReasoner, schema: Schema, plan: Plan, state: St
     edges = [edge for action in written for edge in _edges(action.memory, plan)]
     rows = {**coming, **described}
     retired = tuple(action for action in actions if action.memory.status != "active")
+    own = {action.memory.memory_id for action in actions}
+    kept = tuple(action for action in plan.actions if action.memory.memory_id not in own)
     return replace(
         plan,
-        actions=(*retired, *plan.actions, *written),
+        actions=(*retired, *kept, *written),
         entities=tuple(rows.values()),
-        edges=(*plan.edges, *edges),
+        edges=tuple({_key(edge): edge for edge in (*plan.edges, *edges)}.values()),
     )
+
+
+def _key(edge: Edge) -> tuple[object, ...]:
+    return edge.src, edge.relation, edge.dst, edge.kind, edge.start, edge.end
 
 
 def _after(entity_id: str, plan: Plan, stored: Iterable[Memory]) -> list[Memory]:
@@ -176,6 +182,7 @@ async def _described(
     requests = [
         KeyRequest(entity, tuple(after.get(name, ())))
         for name, entity in asked.items()
+        if entity.status == "active"
         if name in coming
         or name in lost
         or len(after[name]).bit_length() != len(state.memories.get(name, ())).bit_length()

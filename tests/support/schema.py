@@ -11,7 +11,7 @@ from mindmem.core.records import Edge, Entity, Partition
 from mindmem.core.services import open_services
 from mindmem.core.settings import Settings
 
-__all__ = ["USER", "entities", "related", "say", "schema_store", "whose"]
+__all__ = ["PARTITION", "USER", "entities", "related", "say", "schema_store", "whose"]
 
 USER = "sam"
 PARTITION = Partition("default", USER)

@@ -51,7 +51,7 @@ class _Store:
         for one in candidates:
             exact = [memory for memory in stored if memory.content == one.content and memory.status == "active"]
             recalled = exact or [memory for memory in stored if memory.status == "active"]
-            requests.append(ResolutionRequest(one, tuple((*recalled, *made[-1:]))))
+            requests.append(ResolutionRequest(one, (*recalled, *made[-1:])))
             made.append(new_memory(one, SCOPE, {}))
         verdicts = await RulesResolver().resolve(requests)
         passed: list[Gated] = []

@@ -55,7 +55,8 @@ async def test_wordings_of_one_question_share_a_timeline_and_other_questions_kee
         for text in ("I live in Oslo.", "I moved to Rome.", "I work at Acme Corp.", "I work as a nurse.")
     ]
     assert lives.property_name == moves.property_name == "residence"
-    assert lives.single_valued and moves.single_valued
+    assert lives.single_valued
+    assert moves.single_valued
     assert employer.property_name != trade.property_name
 
 
