@@ -29,12 +29,18 @@ def inverse(change: Change, ledger: Ledger, reader: Reader, *, cascade: bool = F
         Conflict: a change is in the way, and ``cascade`` is off; the message names it. Or a history was erased.
         NotFound: a change in the way is not on record.
     """
-    partition = change.scope.partition
+    return inverse_of([change], ledger, reader, cascade=cascade)
+
+
+def inverse_of(changes: Sequence[Change], ledger: Ledger, reader: Reader, *, cascade: bool = False) -> Plan:
+    """Return the plan that takes several changes of one user's memories back at once, as ``inverse`` does one."""
+    first = changes[0]
+    partition = first.scope.partition
     base = ledger.scope_state(partition).version
-    taken = {change.change_id: change}
+    taken = {change.change_id: change for change in changes}
     histories: dict[str, list[Memory]] = {}
     renewed: set[str] = set()
-    fresh = [change.change_id]
+    fresh = list(taken)
     while fresh:
         written = {one.memory_id for change_id in fresh for one in reader.written_by(change_id, partition)}
         histories.update(reader.histories(sorted(written - histories.keys()), partition))
