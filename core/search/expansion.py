@@ -18,13 +18,15 @@ from mindmem.core.search.recipes import Relations
 from mindmem.core.search.traversal import Path, hub_free
 from mindmem.core.text import terms
 
-__all__ = ["along_paths", "by_score", "on_timelines", "related", "spread"]
+__all__ = ["along_paths", "by_score", "latest_first", "on_timelines", "related", "spread"]
 
 Get = Callable[[Sequence[str]], Mapping[str, Memory]]
 Align = Callable[[Sequence[str]], Alignment]
 _SEEDS: Final = 5
 _NEIGHBOUR_DECAY: Final = 0.8
 """What is left of a hit's score for the next memory on its timeline, again for the one after, and so on."""
+_ALIKE: Final = 0.85
+"""Share of the best one's score that another claim on the same must have to match about equally well."""
 _POOL: Final = 40
 """Best hits among which repetitions are looked for."""
 _READ: Final = 2_000
@@ -131,6 +133,29 @@ def _add(known: dict[str, Hit], hit: Hit) -> None:
     if old is None or hit.score > old.score:
         parts = {**(old.explanation if old else {}), **hit.explanation}
         known[hit.memory.memory_id] = replace(hit, explanation=parts)
+
+
+def latest_first(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits so that, of claims about one property of one entity that match about equally well, the later one
+    comes first: it takes the score of the earlier one, and the other way round."""
+    ranked = list(hits)
+    topics: dict[tuple[str, str], list[int]] = {}
+    for place, hit in enumerate(ranked):
+        memory = hit.memory
+        if memory.entity_id and memory.property_name and memory.value:
+            topics.setdefault((memory.entity_id, memory.property_name), []).append(place)
+    for places in topics.values():
+        near = [place for place in places if ranked[place].score >= _ALIKE * ranked[places[0]].score]
+        later = sorted((ranked[place] for place in near), key=lambda hit: _told(hit.memory), reverse=True)
+        scores = [ranked[place].score for place in near]
+        for place, hit, score in zip(near, later, scores, strict=True):
+            ranked[place] = hit if hit.score == score else replace(hit, score=score)
+    return by_score(ranked)
+
+
+def _told(memory: Memory) -> tuple[datetime, int, int]:
+    at = memory.event_time or memory.recorded_at or _EARLIEST
+    return at, memory.seq, memory.sources[0].start if memory.sources else 0
 
 
 def spread(hits: Sequence[Hit], *, diversity: float) -> list[Hit]:

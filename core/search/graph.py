@@ -1,7 +1,7 @@
 """The graph that search walks: entities by their names, memories by the entities that they are about or name.
 
-An entity is known by the id that its memories carry; a value that is written like a name stands for an entity that
-nothing is known about yet. A memory mentions what its record says and every known name that stands in its words, so
+An entity is known by the id that its memories carry; what else is written like a name stands for an entity that nothing
+is known about yet. A memory mentions what its record says and every known name that stands in its words, so
 plain statements are linked like dialogue.
 """
 
@@ -28,6 +28,7 @@ _HELD: Final = 400_000
 """Memories of all partitions together whose names are kept."""
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_RUN: Final = re.compile(r"(?<=[\w,;:] )[^\W\d_a-z]\w*[\w'’.-]*(?: (?:of |the |de |van |von )?[^\W\d_a-z][\w'’.-]*\w)*")
 _STOPS: Final = STOP_WORDS["english"]
 _NO_NAMES: Final = _STOPS | {"user", "assistant"}
 
@@ -148,8 +149,8 @@ class NameGraph:
             self._seen = max(self._seen, memory.seq)
             self._drop(memory.memory_id)
             self._call(memory.entity_name, memory.entity_id)
-            if memory.value[:1].isupper():
-                self._call(memory.value, "")
+            for name in _named(memory):
+                self._call(name, "")
             self._put(memory)
 
     def _drop(self, memory_id: str) -> None:
@@ -237,6 +238,14 @@ def _written(index: SearchIndex, partition: Partition, seen: int) -> Iterator[Me
         cursor, limit = page.cursor, _PAGE
         if cursor is None:
             return
+
+
+def _named(memory: Memory) -> Iterator[str]:
+    """Yield what is written like a name in a memory: its value, and runs of capitals within its sentences."""
+    if memory.value[:1].isupper():
+        yield memory.value
+    for match in _RUN.finditer(memory.content, 0, _READ):
+        yield match[0]
 
 
 def _words(text: str) -> Key:

@@ -33,7 +33,7 @@ class Recipe:
     the ``seeds`` best hits; ``gain`` is how much a path that matches the question better than any single memory is
     worth, per share of the question. ``timeline`` adds, for the
     best hits, so many neighbours before and after on their timelines. ``diversity`` sets back what says again, in the
-    share of its words, what a better hit says.
+    share of its words, what a better hit says. ``latest`` puts the later of claims on the same first.
     """
 
     name: str
@@ -43,17 +43,18 @@ class Recipe:
     timeline: int = 0
     relations: Relations | None = None
     diversity: float = 0.0
+    latest: bool = False
 
 
 FAST: Final = Recipe(name="fast")
-AGENTIC: Final = Recipe(name="agentic", walk=Walk(), diversity=0.1)
+AGENTIC: Final = Recipe(name="agentic", walk=Walk(), diversity=0.1, latest=True)
 """What each round of an agentic search does: relational expansion stays off, since the plan says what is missing."""
 RECIPES: Final[Mapping[str, Recipe]] = {
     recipe.name: recipe
     for recipe in (
         FAST,
-        Recipe(name="balanced", walk=Walk(), diversity=0.1),
-        Recipe(name="deep", walk=Walk(beam=16), timeline=3, relations=Relations(), diversity=0.1),
+        Recipe(name="balanced", walk=Walk(), diversity=0.1, latest=True),
+        Recipe(name="deep", walk=Walk(beam=16), timeline=3, relations=Relations(), diversity=0.1, latest=True),
     )
 }
 

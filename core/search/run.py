@@ -11,7 +11,7 @@ from mindmem.core.index.filters import Filter
 from mindmem.core.index.port import Query, SearchIndex
 from mindmem.core.records import Hit, Partition, SearchResult
 from mindmem.core.search.dedupe import fold_hits
-from mindmem.core.search.expansion import along_paths, by_score, on_timelines, related, spread
+from mindmem.core.search.expansion import along_paths, by_score, latest_first, on_timelines, related, spread
 from mindmem.core.search.explain import explanation
 from mindmem.core.search.graph import Graphs
 from mindmem.core.search.query import normalise_query, says_something
@@ -117,6 +117,8 @@ class _Searcher:
         hits = by_score(_at_times(hit, asked) for hit in self._joined(request, query, asks, hits))
         floor = max(request.settings.floor, request.score_threshold or 0.0)
         kept = fold_hits(hit for hit in hits if hit.score >= floor)
+        if self.recipe.latest:
+            kept = latest_first(kept)
         if self.recipe.diversity:
             kept = [hit for hit in spread(kept, diversity=self.recipe.diversity) if hit.score >= floor]
         if self.reranker is not None:

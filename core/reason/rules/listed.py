@@ -24,7 +24,7 @@ _PERSONAL: Final = re.compile(r"\b(?:i|me|my|we|us|our|you|your)\b|[?？]|[我�
 _TELLS: Final = re.compile(r"(?:\S+\s+){2,}\S|[\u4e00-\u9fff]{4}")
 _WORD: Final = re.compile(r"\S+")
 _COPULAS: Final = frozenset("is are was were".split())
-_LIGHT: Final = frozenset("of the de la van von der du da and & for in at on to a an".split())
+_LIGHT: Final = frozenset("of the de la van von der du da and & for in at on to a an first".split())
 _ARTICLES: Final = frozenset("the a an".split())
 _JOINING: Final = lexicon.PREPOSITIONS | {"as", "by", "of", "than"}
 _MOST: Final = 12
@@ -73,7 +73,10 @@ def read_item(sentence: Sentence) -> Item:
         return Item()
     if described and low[verb] in _COPULAS:
         return _description(words, verb)
-    entity, owned = _owner(words[:verb])
+    subject = words[:verb]
+    while len(subject) > 1 and subject[-1].islower() and _is_light(low[len(subject) - 1]):
+        subject.pop()
+    entity, owned = _owner(subject)
     place = verb + 1
     said = [] if low[verb] in _COPULAS else [low[verb]]
     if low[verb] in _COPULAS and not owned:
@@ -92,14 +95,20 @@ def _first_verb(words: list[str], low: list[str]) -> int:
     """Return where the first finite verb stands: a form of "be", else the first plain word after the subject's name."""
     near = range(1, min(len(words), _MOST))
     copula = next((at for at in near if low[at] in _COPULAS), 0)
-    name = next((at for at, word in enumerate(words) if not word.islower() and low[at] not in _ARTICLES), 0)
+    name = 0
+    if not words[0].islower():
+        name = next((at for at, word in enumerate(words) if not word.islower() and low[at] not in _ARTICLES), 0)
     owned = any(word.endswith(("'s", "’s")) for word in words[: copula or 0])
     plain = next(
-        (at for at in near if at > name and words[at].islower() and words[at].isalpha() and low[at] not in _LIGHT), 0
+        (at for at in near if at > name and words[at].islower() and words[at].isalpha() and not _is_light(low[at])), 0
     )
     if words[0].islower() or owned or not plain:
         return copula or plain
     return min(copula, plain) if copula else plain
+
+
+def _is_light(word: str) -> bool:
+    return word in _LIGHT or word in lexicon.ADVERBS or word.endswith("ly")
 
 
 def _equating(words: list[str], low: list[str]) -> int:
