@@ -1,4 +1,4 @@
-"""Named points in every step of commit, fold, projection, rebuild and ingest, where tests kill the process.
+"""Named points in every step of commit, fold, projection, rebuild, ingest and dreaming, where tests kill the process.
 
 Outside tests a point costs one comparison.
 """
@@ -36,6 +36,9 @@ FAILPOINTS: Final = (
     "rebuild.caught_up",
     "rebuild.swapped",
     "rebuild.cleaned",
+    "dream.decided",
+    "dream.cluster",
+    "dream.marked",
 )
 """All points, in the order of the way of data. ``commit.seq`` is before the database's commit, ``commit.durable``
 after; likewise ``project.applied`` and ``project.durable``."""

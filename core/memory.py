@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self, TypedDict, Unpack
 
-from mindmem.core import graph, identity, lifecycle, retrieve
+from mindmem.core import dreaming, graph, identity, lifecycle, retrieve
 from mindmem.core.answer import AnswerResult, answer
 from mindmem.core.clock import Clock
 from mindmem.core.errors import InvalidInput, StoreUnavailable
@@ -20,6 +20,7 @@ from mindmem.core.labels import idempotency_key_of, label
 from mindmem.core.operate import MaintainReport, Status, maintain, status, verify
 from mindmem.core.records import Change, Message, Page, Receipt, Scope, SearchResult
 from mindmem.core.records import Memory as MemoryRecord
+from mindmem.core.records.dream import DreamReport, Proposal
 from mindmem.core.records.graph import EntityPage, EntityView, GraphView
 from mindmem.core.reembed import Reembedded, Reembedding, Watch, estimate_reembedding, reembed
 from mindmem.core.retrieve import check_count
@@ -27,7 +28,7 @@ from mindmem.core.running import iterate, run
 from mindmem.core.search.agentic import Step
 from mindmem.core.search.recipes import Strategy
 from mindmem.core.services import Services, open_services
-from mindmem.core.settings import Settings
+from mindmem.core.settings import DreamSettings, Settings
 from mindmem.core.tables.fold import FoldReport
 from mindmem.core.tables.verify import Finding
 from mindmem.core.upkeep import fold_if_free, fold_now, rebuild_index
@@ -657,6 +658,78 @@ class Memory:
             partition=partition, project_id=scope.project_id, newest_first=True, limit=limit
         )
         return tuple(found)
+
+    # -- dreaming
+
+    def dream(
+        self,
+        user_id: str | None = None,
+        dry_run: bool = False,
+        *,
+        limits: DreamSettings | None = None,
+        run_id: str = "",
+        actor: str = "",
+    ) -> DreamReport:
+        """Consolidate what was added lately: outdated values are archived, repetitions folded, doubts linked.
+
+        Args:
+            user_id: whose memories; left out: those of all users of the project.
+            dry_run: change nothing, and keep what would be done as a proposal.
+            limits: other limits than the settings' (``dream``): look-back, minimum age, cap.
+
+        A run that would archive more than the cap allows is kept as a proposal, too: see ``proposals`` and ``approve``.
+        Failures of one user's memories are named in the report and leave the others alone.
+
+        >>> _ = memory.add("I live in Rome.", user_id="ann")
+        >>> memory.dream(user_id="ann").archived
+        0
+        """
+        scope = self._scope(user_id, {}, need_user=False)
+        return dreaming.dream(
+            self.services,
+            user_id=scope.user_id if user_id is not None else None,
+            dry_run=dry_run,
+            limits=limits,
+            run_id=label("run_id", run_id),
+            actor=label("actor", actor),
+        )
+
+    def proposals(self, *, user_id: str | None = None, open_only: bool = True) -> tuple[Proposal, ...]:
+        """Return what dreams proposed and nobody decided yet, newest first; ``open_only`` False: all of it.
+
+        >>> memory.proposals()
+        ()
+        """
+        scope = self._scope(user_id, {}, need_user=False)
+        owner = scope.user_id if user_id is not None else None
+        return dreaming.proposals(self.services, user_id=owner, open_only=open_only)
+
+    def approve(self, proposal_id: str, *, actor: str = "") -> DreamReport:
+        """Carry a proposal out: decided again on today's state, and nothing done that was not shown.
+
+        Raises:
+            NotFound: there is no such proposal.
+            Conflict: it was decided already.
+        """
+        return dreaming.approve(self.services, proposal_id, actor=label("actor", actor))
+
+    def reject(self, proposal_id: str, *, actor: str = "") -> Proposal:
+        """Turn a proposal down; what it held isn't proposed again.
+
+        Raises:
+            NotFound: there is no such proposal.
+            Conflict: it was decided already.
+        """
+        return dreaming.reject(self.services, proposal_id, actor=label("actor", actor))
+
+    def undo_run(self, run_id: str, *, cascade: bool = False, actor: str = "") -> tuple[Change, ...]:
+        """Take back all that a dream did, one change for each user; it isn't done again by a later dream.
+
+        Raises:
+            NotFound: no dream of this project has that id.
+            Conflict: some of its memories were changed again since, and ``cascade`` is off; nothing was written.
+        """
+        return dreaming.undo_run(self.services, run_id, cascade=cascade, actor=label("actor", actor))
 
     # -- operating
 

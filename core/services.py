@@ -37,6 +37,7 @@ from mindmem.core.tables.reader import Reader
 if TYPE_CHECKING:
     from mindmem.core.llm.model import LlmModel
     from mindmem.core.llm.port import Model
+    from mindmem.core.reason.dream_port import DreamReasoner
     from mindmem.core.reason.schema_port import SchemaReasoner
     from mindmem.core.schema.registry import Schemas
 
@@ -67,6 +68,8 @@ class Services:
     """Answers the questions of whichever reasoner asks one; None: none was needed so far."""
     schema_judge: "SchemaReasoner | None" = None
     """Given, or made when it is first asked for."""
+    dream_judge: "DreamReasoner | None" = None
+    """Likewise."""
 
     @property
     def schema_reasoner(self) -> "SchemaReasoner":
@@ -90,6 +93,16 @@ class Services:
         return llm_schema_reasoner(
             self.model, llm, fallback=rules if llm.fallback == "rules" else None, catch_all=catch_all
         )
+
+    @property
+    def dream_reasoner(self) -> "DreamReasoner":
+        """Return who judges in dreams."""
+        from mindmem.core.reason.rules.dream.family import rules_dream_reasoner
+
+        with self.guard:
+            if self.dream_judge is None:
+                self.dream_judge = rules_dream_reasoner()
+            return self.dream_judge
 
     @property
     def schemas(self) -> "Schemas":

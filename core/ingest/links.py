@@ -75,10 +75,10 @@ class Links:
         for entity in memory.mentions:
             self._put(memory.memory_id, "MENTIONS", entity)
 
-    def related(self, memory_id: str, other: str) -> None:
-        """Link two memories that have to do with each other."""
+    def related(self, memory_id: str, other: str, kind: str = "related") -> None:
+        """Link two memories that have to do with each other, in the way that ``kind`` says."""
         if memory_id != other:
-            self._put(memory_id, "RELATED_TO", other, kind="related")
+            self._put(memory_id, "RELATED_TO", other, kind=kind)
 
     def supersedes(self, newer: str, older: str, *, active: bool = True) -> None:
         """Link a memory to the one that it replaced, or take that link back."""

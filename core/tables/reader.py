@@ -189,6 +189,11 @@ class Reader:
         )
         return {row["message_id"]: message_of(row) for row in _collect(rows).iter_rows(named=True)}
 
+    def said(self, owner: Owner, ids: Sequence[str]) -> list[tuple[Message, int, datetime]]:
+        """Return the messages that exist, each with the seq and the time of the change that recorded it."""
+        rows = self.view("messages").rows("messages", _where(owner, message_id=ids)).unique("message_id", keep="first")
+        return [(message_of(row), row["seq"], row["recorded_at"]) for row in _collect(rows).iter_rows(named=True)]
+
     def around(self, message: Message, before: int = 2, after: int = 2) -> list[Message]:
         """Return the messages of its session from ``before`` positions ahead of it to ``after`` behind, in order."""
         scope = message.scope

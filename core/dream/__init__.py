@@ -1,0 +1,1 @@
+"""Dreaming: which adds to consolidate, clusters, plans, guards and measures, as pure steps."""

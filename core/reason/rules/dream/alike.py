@@ -1,0 +1,78 @@
+"""Whether two memories of one subject make the same claim in other words. The distinction guards have the last word."""
+
+from functools import lru_cache
+from typing import Final
+
+from mindmem.core.ingest.guards import distinct, series
+from mindmem.core.language import english
+from mindmem.core.language.words import content_words, stem
+from mindmem.core.reason.dream_port import Survey
+from mindmem.core.reason.rules.claims import in_digits, negated, rephrased, validity
+from mindmem.core.reason.rules.dream.reading import same_value
+from mindmem.core.records import Memory
+
+__all__ = ["paraphrases", "says_more"]
+
+_PLAIN: Final = frozenset(
+    stem(word)
+    for word in (
+        *english.TEMPORAL,
+        *(
+            "have has had got own owns keep possess called named name call user person people very much lot big"
+            " favorite favourite of to in at on for with as by from about and that this their his her my our its one s"
+            " it he she they i we you me him them who which been some any there work job live reside based person's say"
+            " said tell told mention enjoy love like prefer fan fond adore keen use using"
+        ).split(),
+    )
+)
+"""Words beside which two sentences may still make one claim; the guards tell opposites and names apart."""
+_ALIKE: Final = 0.75
+"""Least share of common words, those of either counted once, at which two sentences make one claim."""
+
+
+def paraphrases(one: Memory, other: Memory, survey: Survey) -> bool:
+    """Return whether two memories of the same subject make the same claim.
+
+    Never where a guard objects, where one is denied, past or of another time, or where they are readings of a series.
+    """
+    if one.mem_type != other.mem_type and "tool_trace" in (one.mem_type, other.mem_type):
+        return False
+    if negated(one) != negated(other) or ("past" in one.flags) != ("past" in other.flags):
+        return False
+    if _dated(one, other) or series(one.content, other.content):
+        return False
+    if rephrased(one.content, other.content):
+        return True
+    if distinct(one.content, other.content) is not None:
+        return False
+    first, second = survey.topics.get(one.memory_id), survey.topics.get(other.memory_id)
+    topical = first is not None and second is not None
+    if topical and first.property_name == second.property_name and first.value == second.value:  # type: ignore[union-attr]  # topical
+        return _beside(one.content, first.value) == _beside(other.content, second.value)  # type: ignore[union-attr]
+    if topical and not same_value(first.value, second.value):  # type: ignore[union-attr]
+        return False
+    a, b = _core(one.content), _core(other.content)
+    return bool(a and b) and len(a & b) >= 2 and len(a & b) >= _ALIKE * len(a | b)
+
+
+def says_more(one: Memory, other: Memory) -> bool:
+    """Return whether the first memory says all that the other does: its words hold the other's, in whatever order."""
+    a, b = _core(one.content), _core(other.content)
+    return b <= a
+
+
+def _dated(one: Memory, other: Memory) -> bool:
+    """Whether two memories hold at different times, or tell of events that may be two."""
+    if validity(one) != validity(other) and one.valid_from is not None and other.valid_from is not None:
+        return True
+    events = "episodic" in (one.mem_type, other.mem_type)
+    return events and one.valid_from != other.valid_from
+
+
+def _beside(content: str, value: str) -> frozenset[str]:
+    return _core(content) - frozenset(content_words(value)) if len(content) < 200 else frozenset({content})
+
+
+@lru_cache(maxsize=65_536)
+def _core(content: str) -> frozenset[str]:
+    return frozenset(in_digits(content_words(content))) - _PLAIN
