@@ -58,12 +58,10 @@ def split(
     """
     key = name_key(new.name)
     aliases = tuple(alias for alias in entity.aliases if name_key(alias) != key)
-    entities = (new,)
-    if aliases != entity.aliases:
-        entities = (new, replace(entity, revision=entity.revision + 1, aliases=aliases))  # type: ignore[assignment]
+    left = [] if aliases == entity.aliases else [replace(entity, revision=entity.revision + 1, aliases=aliases)]
     chosen = {memory.memory_id for memory in memories}
     theirs = [edge for edge in edges if chosen & {edge.src, edge.dst, edge.source}]
-    return _moved(memories, theirs, entity, new, entities, base_version, f"split of {entity.entity_id}")
+    return _moved(memories, theirs, entity, new, (new, *left), base_version, f"split of {entity.entity_id}")
 
 
 def new_entity_id(entity: Entity, name: str, memories: Sequence[Memory]) -> str:

@@ -22,8 +22,8 @@ def merge_entities(services: Services, scope: Scope, keep: str, gone: str, *, ac
     """Let two entities be one (see ``Memory.merge_entities``)."""
 
     def plan() -> Plan:
+        base = services.ledger.scope_state(scope.partition).version
         kept, left = resolve_entity(services, scope, keep), resolve_entity(services, scope, gone)
-        base = services.ledger.scope_state(kept.scope.partition).version
         return merge(kept, left, _having(services, left), _edges(services, left), base_version=base)
 
     return _commit(services, plan, actor)
@@ -38,8 +38,8 @@ def split_entity(
     wanted = set(memory_ids)
 
     def plan() -> Plan:
+        base = services.ledger.scope_state(scope.partition).version
         whole = resolve_entity(services, scope, entity)
-        base = services.ledger.scope_state(whole.scope.partition).version
         chosen = [one for one in _having(services, whole) if one.memory_id in wanted]
         missing = wanted - {one.memory_id for one in chosen}
         if missing or not chosen:

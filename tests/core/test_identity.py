@@ -135,10 +135,10 @@ def test_a_split_refuses_foreign_memories_and_taken_names(memory: Memory) -> Non
         memory.split_entity("Nora", [found(memory, "Acme")], "Nonni", user_id="ann")
 
 
-# -- another subject (field case D6)
+# -- another subject
 
 
-def test_the_subject_of_a_memory_is_edited_by_name(memory: Memory) -> None:
+def test_the_subject_of_a_memory_is_edited_by_name(memory: Memory) -> None:  # D6
     before = state(memory)
     work = found(memory, "Acme")
     done = memory.update(work, entity="nonni")
@@ -158,10 +158,10 @@ def test_a_subject_that_nobody_knows_becomes_an_entity_and_the_old_one_goes_if_o
         memory.update(found(memory, "Bergen"), entity="...")
 
 
-# -- deleting (field cases E4, E5)
+# -- deleting
 
 
-def test_deleting_takes_edges_and_orphan_entities_along_and_undo_brings_them_back(memory: Memory) -> None:
+def test_deleting_takes_edges_and_orphans_along_and_undo_brings_them_back(memory: Memory) -> None:  # E4
     before = state(memory)
     done = memory.delete(found(memory, "Bergen"))
     assert names(memory).isdisjoint({"Nonni", "Bergen"})
@@ -208,7 +208,7 @@ def test_an_entity_that_is_spoken_of_again_comes_back(memory: Memory) -> None:
     assert memory.services.projector.index.named(ANN, ["Nonni"])
 
 
-def test_what_was_synthesised_from_a_deleted_memory_is_retired_with_it(memory: Memory) -> None:
+def test_what_was_synthesised_from_a_deleted_memory_is_retired_with_it(memory: Memory) -> None:  # E5
     parent = memory.get(found(memory, "Acme"))
     content = "Nora works a lot, as far as is known."
     summary = replace(
