@@ -6,7 +6,6 @@ another kind (Jordan the country, Jordan the friend): homonyms are told apart by
 that is known, and where more than one fits, or two names stand beside each other in one sentence, they stay apart.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from mindmem.core.reason.schema_port import EntityMatch, MatchRequest
 from mindmem.core.records import Edge, Entity, Scope
 from mindmem.core.schema.known import KnownEntities
 from mindmem.core.schema.names import family, fits, incompatible, name_key, plain_name, titled
+from mindmem.core.schema.surfaces import aliases_of, beside, named, spotted
 from mindmem.core.text import normalise_name
 
 __all__ = ["MAYBE_SAME", "Fused", "Fusing"]
@@ -29,11 +29,6 @@ _SURE: Final = 0.7
 """Least confidence at which a match counts; below, the two stay apart and are linked."""
 _MAYBE: Final = 3
 _SAID: Final = 3
-_READ: Final = 20_000
-_OPENING: Final = re.compile(r"(?:^|[.!?\n]\s+)(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?)(?=(?:['’]s)? [a-z])")
-_SENTENCE: Final = re.compile(r"[.!?。！？\n]+\s*")
-_FORMS: Final = 12
-"""Aliases that an entity keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +83,7 @@ class Fusing:
             names: further names that were said, of relations, each with its kind (empty: nothing tells).
             settled: places of candidates whose own entity is known already.
         """
-        self._candidates = [_spotted(one, known) for one in candidates]
+        self._candidates = [spotted(one, known) for one in candidates]
         self._known = known
         self._scope = scope.without_session()
         self._senses: dict[str, list[_Sense]] = defaultdict(list)
@@ -111,7 +106,7 @@ class Fusing:
         uses = [
             (place, slot, name, kind)
             for place, candidate in enumerate(self._candidates)
-            for slot, (name, kind) in enumerate(_named(candidate), start=-1)
+            for slot, (name, kind) in enumerate(named(candidate), start=-1)
             if name_key(name) and not (slot < 0 and place in self._settled)
         ]
         for place, slot, name, kind in uses:
@@ -227,14 +222,8 @@ class Fusing:
 
     def _together(self, sense: _Sense, other: str) -> bool:
         """Whether a sentence names both, so that they are two."""
-        longer, shorter = sorted((sense.name, other), key=len, reverse=True)
-        for place in dict.fromkeys(sense.places):
-            if not 0 <= place < len(self._candidates):
-                continue
-            for sentence in _SENTENCE.split(self._candidates[place].content):
-                if _has(sentence, longer) and _has(_without(sentence, longer), shorter):
-                    return True
-        return False
+        places = dict.fromkeys(place for place in sense.places if 0 <= place < len(self._candidates))
+        return any(beside(self._candidates[place].content, sense.name, other) for place in places)
 
     # -- the outcome
 
@@ -296,7 +285,7 @@ class Fusing:
                 entity,
                 name=name,
                 entity_type=entity.entity_type if family(entity.entity_type) or not sense.kind else sense.kind,
-                aliases=_aliases(name, forms),
+                aliases=aliases_of(name, forms),
                 description=descriptions.get(id(sense), entity.description),
                 status="active",
             )
@@ -343,42 +332,11 @@ class Fusing:
         return replace(candidate, entity_id=entity.entity_id, entity_name=entity.name, mentions=tuple(mentions))
 
 
-def _spotted(candidate: Candidate, known: KnownEntities) -> Candidate:
-    """Return the candidate with mentions of the known names that begin its sentences: a capital letter there tells
-    nothing, unless somebody goes by that name."""
-    there = {name_key(mention.name) for mention in candidate.mentions} | {name_key(candidate.entity_name)}
-    words = (match["name"] for match in _OPENING.finditer(candidate.content[:_READ]))
-    found = [
-        Mention(word, one.entity_type)
-        for word in dict.fromkeys(words)
-        if name_key(word) not in there and len(bearers := known.named(word)) == 1
-        for one in bearers
-        if one.name[:1].isupper() or word in one.aliases
-    ]
-    return replace(candidate, mentions=(*candidate.mentions, *found)) if found else candidate
-
-
-def _named(candidate: Candidate) -> Iterable[tuple[str, str]]:
-    yield candidate.entity_name, candidate.entity_type
-    for mention in candidate.mentions:
-        yield mention.name, mention.entity_type
-
-
 def _common(sense: _Sense, known: Sequence[Entity]) -> bool:
     """Whether a word in lower case, of no certain kind, only looks like the name of something: apple, Apple."""
     form = next(iter(sense.forms), sense.name)
     plain = form.isascii() and form.islower() and not family(sense.kind)
     return plain and all(one.name[:1].isupper() and family(one.entity_type) for one in known)
-
-
-def _aliases(name: str, forms: Iterable[str]) -> tuple[str, ...]:
-    """Further names, each once whatever its spelling, without those that only lead with a title."""
-    kept: dict[str, str] = {}
-    for form in forms:
-        key = name_key(form)
-        if key != name_key(name) and form and not (titled(form) and key in name_key(name).split()):
-            kept.setdefault(key, form)
-    return tuple(kept.values())[:_FORMS]
 
 
 def _longest(sense: _Sense) -> None:
@@ -390,11 +348,3 @@ def _longest(sense: _Sense) -> None:
 
 def _next(entity: Entity, known: Entity | None) -> Entity:
     return replace(entity, revision=known.revision + 1 if known else 1)
-
-
-def _has(text: str, name: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-
-
-def _without(text: str, name: str) -> str:
-    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text)

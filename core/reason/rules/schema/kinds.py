@@ -115,6 +115,9 @@ def kind_of(name: str, text: str, speakers: frozenset[str] = frozenset()) -> str
         if found:
             return found
     shape = entity_type(name)
+    if shape == "technology" and " " in name:  # "Spring Fair": the last word tells
+        last = entity_type(name.split()[-1])
+        shape = last if last in _SHAPED else shape
     if shape in _SHAPED or shape == "person":
         return shape
     return "person" if is_given(name) else "thing"

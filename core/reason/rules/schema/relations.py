@@ -59,6 +59,8 @@ _ANIMALS: Final = (
     r"|hens?|goats?"
     r"|snakes?|lizards?|ferrets?|poodle|beagle|labrador|retriever|terrier|spaniel|pets?)"
 )
+_PET: Final = rf"{_ANIMALS},? (?:is (?:named |called )?)?"
+_IS: Final = r",?(?: is(?: called| named)?|['’]s name is)?"
 _GROUPS: Final = (
     r"(?:Club|Choir|Band|Team|Society|Association|Orchestra|Union|League|Party|Church|Gym|Ensemble|Guild|Council"
     r"|Committee"
@@ -74,15 +76,17 @@ _MADE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A pattern with the groups ``a`` and ``b`` (or ``q``, a quoted title); ``turned`` runs from b to a."""
+    """A pattern with the groups ``a`` and ``b`` (or ``q``, a quoted title); ``turned`` runs from b to a. A ``noun``
+    takes the relation for granted, whatever the clause around it says: "I might visit my sister Anna"."""
 
     kind: str
     pattern: re.Pattern[str]
     turned: bool = False
+    noun: bool = False
 
 
-def _form(kind: str, text: str, *, turned: bool = False) -> _Form:
-    return _Form(kind, re.compile(text), turned)
+def _form(kind: str, text: str, *, turned: bool = False, noun: bool = False) -> _Form:
+    return _Form(kind, re.compile(text), turned, noun)
 
 
 _FORMS: Final = (
@@ -132,22 +136,22 @@ _FORMS: Final = (
                        rf"(?:named |called )?{_OBJ}"),
     _form("ownership", rf"{_WHO}{_AUX} (?:has|have|got|adopted|bought|owns?|keeps?) {_NOUN}{_ANIMALS},? (?:named"
         rf"|called) (?P<b>{_PART})"),
-    _form("ownership", rf"(?P<a>{_NAME})['’]s (?:\w+ ){{0,2}}?{_ANIMALS},? (?:is (?:named |called )?)?(?P<b>{_PART})"),
-    _form("ownership", rf"(?P<a>[Mm]y) (?:\w+ ){{0,2}}?{_ANIMALS},? (?:is (?:named |called )?)?(?P<b>{_PART})"),
+    _form("ownership", rf"(?P<a>{_NAME})['’]s (?:\w+ ){{0,2}}?{_PET}(?P<b>{_PART})", noun=True),
+    _form("ownership", rf"(?P<a>[Mm]y) (?:\w+ ){{0,2}}?{_PET}(?P<b>{_PART})", noun=True),
     _form("ownership", rf"(?:[Tt]he )?(?P<a>{_NAME}){_AUX} (?:belongs? to|owned by|acquired by|bought by)"
         rf" {_OBJ}", turned=True),
     _form("ownership", rf"(?P<b>{_NAME})(?: is|,) (?P<a>{_NAME})['’]s (?:\w+ ){{0,2}}?{_ANIMALS}"),
     _form("ownership", rf"(?P<b>{_NAME})(?: is|,) (?P<a>my) (?:\w+ ){{0,2}}?{_ANIMALS}"),
-    _form("family", rf"(?P<a>{_NAME})['’]s {_KIN},?(?: is(?: called| named)?)? (?P<b>{_NAME})"),
-    _form("family", rf"(?P<a>[Mm]y|[Oo]ur) {_KIN},?(?: is(?: called| named)?|['’]s name is)? (?P<b>{_NAME})"),
+    _form("family", rf"(?P<a>{_NAME})['’]s {_KIN},?(?: is(?: called| named)?)? (?P<b>{_NAME})", noun=True),
+    _form("family", rf"(?P<a>[Mm]y|[Oo]ur) {_KIN}{_IS} (?P<b>{_NAME})", noun=True),
     _form("family", rf"(?P<b>{_NAME})(?: is|,) (?P<a>{_NAME})['’]s {_KIN}"),
     _form("family", rf"(?P<b>{_NAME})(?: is|,) (?P<a>my|our) {_KIN}"),
     _form("family", rf"(?P<b>{_NAME}) is (?:a|the) {_KIN} (?:of|to) (?P<a>{_NAME})"),
     _form("family", rf"{_WHO}{_AUX} (?:married(?: to)?|engaged to|wed|divorced(?: from)?|proposed to) (?P<b>{_NAME})"),
     _form("family", rf"(?P<a>{_NAME}) and (?P<b>{_NAME}){_AUX} (?:married|engaged|siblings|sisters|brothers|twins"
         rf"|cousins|spouses|a couple)"),
-    _form("social", rf"(?P<a>{_NAME})['’]s {_FRIEND},?(?: is(?: called| named)?)? (?P<b>{_NAME})"),
-    _form("social", rf"(?P<a>[Mm]y|[Oo]ur) {_FRIEND},?(?: is(?: called| named)?|['’]s name is)? (?P<b>{_NAME})"),
+    _form("social", rf"(?P<a>{_NAME})['’]s {_FRIEND},?(?: is(?: called| named)?)? (?P<b>{_NAME})", noun=True),
+    _form("social", rf"(?P<a>[Mm]y|[Oo]ur) {_FRIEND}{_IS} (?P<b>{_NAME})", noun=True),
     _form("social", rf"(?P<b>{_NAME})(?: is|,) (?P<a>{_NAME})['’]s {_FRIEND}"),
     _form("social", rf"(?P<b>{_NAME})(?: is|,) (?P<a>my|our) {_FRIEND}"),
     _form("social", rf"(?P<b>{_NAME}) is an? {_FRIEND} of (?P<a>{_NAME}|mine)"),
@@ -255,7 +259,9 @@ def _stated(text: str, speaker: str) -> Iterable[tuple[str, str, str]]:
             one = _named(match["a"], speaker)
             groups = match.groupdict()
             other = groups.get("q") or _named(groups.get("b") or "", speaker)
-            if not one or not other or _doubted(text, match) or (one, other) in taken:
+            if not one or not other or (one, other) in taken:
+                continue
+            if _doubted(text, match) and not (form.noun and " is" not in match[0]):
                 continue
             taken.add((one, other))
             yield (other, form.kind, one) if form.turned else (one, form.kind, other)

@@ -20,6 +20,7 @@ STATED = [
     ("Northwind was acquired by Contoso.", ("Contoso", "ownership", "Northwind")),
     ("Anna is Ben's sister.", ("Ben", "family", "Anna")),
     ("My brother Tim called.", ("Sam", "family", "Tim")),
+    ("I might visit my sister Lena next week.", ("Sam", "family", "Lena")),
     ("Clara is married to Jonas.", ("Clara", "family", "Jonas")),
     ("Tom is my best friend.", ("Sam", "social", "Tom")),
     ("Anna's boss, Ruth, resigned.", ("Anna", "social", "Ruth")),
