@@ -13,7 +13,6 @@ from mindmem.core.tables.reader import Reader
 __all__ = ["edges_back", "entities_back"]
 
 _PLAIN = ("name", "entity_type", "description", "merged_into", "status")
-_LISTS = ("aliases", "search_fields")
 
 
 def entities_back(
@@ -51,8 +50,12 @@ def _without(state: Entity, before: Entity, after: Entity) -> Entity:
         for name in _PLAIN
         if getattr(before, name) != getattr(after, name) == getattr(state, name)
     }
-    lists = {name: _list(getattr(state, name), getattr(before, name), getattr(after, name)) for name in _LISTS}
-    return replace(state, **plain, **lists)
+    return replace(
+        state,
+        **plain,
+        aliases=_list(state.aliases, before.aliases, after.aliases),
+        search_fields=_list(state.search_fields, before.search_fields, after.search_fields),
+    )
 
 
 def _list(state: Sequence[str], before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
