@@ -48,7 +48,9 @@ def paraphrases(one: Memory, other: Memory, survey: Survey) -> bool:
     first, second = survey.topics.get(one.memory_id), survey.topics.get(other.memory_id)
     topical = first is not None and second is not None
     if topical and first.property_name == second.property_name and first.value == second.value:  # type: ignore[union-attr]  # topical
-        return _beside(one.content, first.value) == _beside(other.content, second.value)  # type: ignore[union-attr]
+        # Another form of the same property: what is left of the sentences beside its words must be the same.
+        named = _words_of(one.property_name) | _words_of(other.property_name)
+        return _beside(one.content, first.value) - named == _beside(other.content, second.value) - named  # type: ignore[union-attr]
     if topical and not same_value(first.value, second.value):  # type: ignore[union-attr]
         return False
     a, b = _core(one.content), _core(other.content)
@@ -67,6 +69,11 @@ def _dated(one: Memory, other: Memory) -> bool:
         return True
     events = "episodic" in (one.mem_type, other.mem_type)
     return events and one.valid_from != other.valid_from
+
+
+@lru_cache(maxsize=16_384)
+def _words_of(property_name: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in property_name.split("_"))
 
 
 def _beside(content: str, value: str) -> frozenset[str]:

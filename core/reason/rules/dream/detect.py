@@ -222,7 +222,8 @@ def _same_owner(one: Memory, other: Memory) -> bool:
 def _nearest(memory: Memory, peers: Sequence[Memory]) -> list[Memory]:
     said = set(content_words(memory.content))
     scored = [(len(said & set(content_words(one.content))), place, one) for place, one in enumerate(peers)]
-    return [one for _, _, one in sorted(scored, key=lambda item: (-item[0], -item[1]))[:_PEERS] if _ > 0]
+    scored.sort(key=lambda item: (-item[0], -item[1]))
+    return [one for shared, _, one in scored[:_PEERS] if shared]
 
 
 def _candidate(memory: Memory) -> Candidate:

@@ -155,7 +155,7 @@ def _cue(content: str, name: str, value: str) -> bool | None:
 
 def _one_of_a_kind(what: str, verb: str) -> bool | None:
     """Whether a definite description names one thing: singular, and no relative of whom one may have several."""
-    head = _DESCRIBED.split(what, maxsplit=1)[0].split()[-1].lower()
-    if verb in ("are", "were") or (head.endswith("s") and not head.endswith(("ss", "us", "is"))):
+    if verb in ("are", "were"):
         return False
+    head = _DESCRIBED.split(what, maxsplit=1)[0].split()[-1].lower()
     return None if head in lexicon.KIN - _SOLE_KIN else True
