@@ -56,7 +56,7 @@ def all_children(settings: Settings, *, prefect_port: int, dashboard_port: int, 
     store = ("--home", str(settings.home), "--project", settings.project_id)
     prefect = Child(
         name="prefect",
-        argv=(sys.executable, "-m", "prefect", "server", "start", "--host", HOST, "--port", str(prefect_port)),
+        argv=(*_python("server"), "server", "start", "--host", HOST, "--port", str(prefect_port)),
         env=env,
         ready=Answers(f"{server}/api/health"),
         title="Prefect",
@@ -68,18 +68,22 @@ def all_children(settings: Settings, *, prefect_port: int, dashboard_port: int, 
     linked = {"MINDMEM_DASHBOARD__URL": pages} if dashboard else {}
     flows = Child(
         name="flows",
-        argv=(sys.executable, "-m", "mindmem.deployments.serve", *store, "--limit", str(limit), "--alone"),
+        argv=(*_python("serve"), *store, "--limit", str(limit), "--alone"),
         env=env | linked,
         ready=Says(SERVED),
         needs=("prefect",),
     )
     watch = Child(
         name="watch",
-        argv=(sys.executable, "-m", "mindmem.deployments.watch", *store, "--server", f"{server}/api"),
+        argv=(*_python("watch"), *store, "--server", f"{server}/api"),
         ready=Says(WATCHING),
         needs=("prefect", "flows"),
     )
     return [prefect, *dashboard, flows, watch]
+
+
+def _python(module: str) -> tuple[str, ...]:
+    return sys.executable, "-m", f"mindmem.deployments.{module}"
 
 
 def _dashboard(settings: Settings, pages: str, server: str, port: int) -> list[Child]:
@@ -91,7 +95,12 @@ def _dashboard(settings: Settings, pages: str, server: str, port: int) -> list[C
         Child(
             name="dashboard",
             argv=tuple(arguments(settings, HOST, port)),
-            env={"MINDMEM_DASHBOARD__PREFECT_URL": server, "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false"},
+            # No watching of source files: they change with an installation, and then everything is started anew.
+            env={
+                "MINDMEM_DASHBOARD__PREFECT_URL": server,
+                "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false",
+                "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",
+            },
             ready=Answers(f"{pages}/_stcore/health"),
             title="Dashboard",
             address=pages,
