@@ -72,8 +72,10 @@ SPECS: Final = (
 """All deployments, in the order of the way of data."""
 
 
-def to_deployment(spec: Spec, parameters: Mapping[str, str] | None = None) -> "RunnerDeployment":
-    """Return what Prefect serves or registers for a spec, with further parameters of every run."""
+def to_deployment(
+    spec: Spec, parameters: Mapping[str, str] | None = None, *, work_pool: str | None = None
+) -> "RunnerDeployment":
+    """Return what Prefect serves, or registers for the workers of a pool, with further parameters of every run."""
     from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
     from prefect.flows import Flow, load_flow_from_entrypoint
     from prefect.schedules import Cron
@@ -90,6 +92,7 @@ def to_deployment(spec: Spec, parameters: Mapping[str, str] | None = None) -> "R
         parameters={**spec.parameters, **(parameters or {})},
         concurrency_limit=ConcurrencyLimitConfig(limit=spec.limit, collision_strategy=strategy),
         entrypoint_type=EntrypointType.MODULE_PATH,
+        work_pool_name=work_pool,
     )
     assert not isawaitable(made), "to_deployment is a coroutine inside an event loop only"
     return made

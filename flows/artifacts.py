@@ -16,7 +16,7 @@ from mindmem.core.ingest.inbox.reading import Chunk
 from mindmem.core.ingest.inbox.summary import IngestSummary
 from mindmem.core.reports.ingest import file_rows, set_aside_rows, summary_markdown
 
-__all__ = ["Progress", "publish_ingest", "publish_report"]
+__all__ = ["Progress", "links", "publish_ingest", "publish_report"]
 
 _STEP: Final = 2.0
 """Percent between two updates: each costs the server some milliseconds."""
@@ -61,9 +61,10 @@ class Progress:
             await aupdate_progress_artifact(self._artifact_id, round(percent, 1))
 
 
-async def publish_ingest(summary: IngestSummary) -> None:
-    """Publish the summary of a run of ingest, its files, and its lines in quarantine."""
-    await acreate_markdown_artifact(summary_markdown(summary), key="ingest-summary", description="What the run did")
+async def publish_ingest(summary: IngestSummary, dashboard: str = "") -> None:
+    """Publish the summary of a run of ingest, its files, and its lines in quarantine, with links into the dashboard."""
+    told = summary_markdown(summary) + links(dashboard, "memories", "ingestion")
+    await acreate_markdown_artifact(told, key="ingest-summary", description="What the run did")
     if summary.files:
         rows = file_rows(summary)
         await acreate_table_artifact(rows[:_ROWS], key="ingest-files", description=_of(len(rows), "files"))
@@ -73,13 +74,25 @@ async def publish_ingest(summary: IngestSummary) -> None:
         await acreate_table_artifact(rows, key="ingest-quarantine", description=about)
 
 
-async def publish_report(key: str, title: str, facts: dict[str, str | int], findings: Sequence[str] = ()) -> None:
-    """Publish a report of named counts as Markdown, and below it what does not agree."""
+async def publish_report(
+    key: str, title: str, facts: dict[str, str | int], findings: Sequence[str] = (), dashboard: str = ""
+) -> None:
+    """Publish a report of named counts as Markdown, below it what does not agree, and a link into the dashboard."""
     lines = [f"# {title}", "", "| what | value |", "| --- | ---: |"]
     lines.extend(f"| {name} | {value} |" for name, value in facts.items())
     if findings:
         lines += ["", "## What does not agree", "", *(f"- {finding}" for finding in findings)]
-    await acreate_markdown_artifact("\n".join(lines) + "\n", key=key, description=title)
+    told = "\n".join(lines) + "\n" + links(dashboard, "overview")
+    await acreate_markdown_artifact(told, key=key, description=title)
+
+
+def links(dashboard: str, *pages: str) -> str:
+    """Return a line of Markdown that leads to pages of the dashboard at this address; nothing where there is none."""
+    if not dashboard:
+        return ""
+    # The page that opens first has no path of its own.
+    named = (f"[{page.capitalize()}]({dashboard.rstrip('/')}/{page.removeprefix('overview')})" for page in pages)
+    return f"\nIn the dashboard: {', '.join(named)}\n"
 
 
 def _of(number: int, what: str) -> str:

@@ -78,7 +78,7 @@ async def ingest(
             await _take_files(store, inbox, user_id, tally)
         left = await _work_off_queue(store, tally) if with_queue else Left()
         summary = tally.summary(pending=left.pending, buffered=left.messages)
-        await publish_ingest(summary)
+        await publish_ingest(summary, store.memory().services.settings.dashboard.url)
         await fold_into_tables(store)
     if summary.failed:
         raise Unfinished(summary)

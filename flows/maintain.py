@@ -50,7 +50,9 @@ async def maintain(
         return Completed(name="SkippedStale", message="The next run does this one's work.")
     with opened(home, project_id) as store:
         report = await maintain_store(store)
-    await publish_report("maintain-report", "Maintain", facts(report), [str(finding) for finding in report.findings])
+        dashboard = store.memory().services.settings.dashboard.url
+    findings = [str(finding) for finding in report.findings]
+    await publish_report("maintain-report", "Maintain", facts(report), findings, dashboard)
     if report.findings:
         raise Disagreement(report)
     return report

@@ -24,9 +24,11 @@ async def rebuild_index(
     """
     with opened(home, project_id, any_index=True) as store:
         state = await rebuild_search_index(store, re_embed)
+        dashboard = store.memory().services.settings.dashboard.url
     await publish_report(
         "rebuild-index-report",
         "Rebuild index",
         {"active memories": state.active, "last change": state.last_seq, "indexed up to": state.indexed_seq},
+        dashboard=dashboard,
     )
     return state
