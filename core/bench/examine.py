@@ -290,6 +290,7 @@ def _reading_configuration(reader: Reader, plan: Plan) -> dict[str, object]:
         "reader": f"{reasoner.name} {reasoner.version}",
         "judge": reasoner.name if reader.judges else "none",
         "top_k": plan.top_k,
+        "strategy": reader.memory.services.settings.search.strategy,
         **(_asked_of_models(plan) if reasoner.name == "llm" else {}),
     }
 

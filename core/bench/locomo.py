@@ -13,14 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mindmem.core.bench.answering import Watch
-from mindmem.core.bench.metrics import interval, mean, median_ms, recall_at
+from mindmem.core.bench.metrics import difference, interval, mean, median_ms, recall_at
 from mindmem.core.bench.results import Results
 from mindmem.core.clock import monotonic
 from mindmem.core.errors import InvalidInput, NotFound, bounded
 from mindmem.core.search.dedupe import distinct_messages
+from mindmem.core.search.recipes import Strategy
 from mindmem.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -119,15 +120,22 @@ def run(
     seed: int = 7,
     dialogues: Sequence[int] | None = None,
     embedder: bool = True,
+    mode: Literal["vanilla", "schema"] = "vanilla",
+    strategy: Strategy = "fast",
+    against: Path | None = None,
     watch: Watch = lambda *_: None,
 ) -> Results:
     """Ingest the dialogues (numbers from 1; None: all) into temporary stores, ask the questions, return the figures.
 
-    ``seed`` draws the bootstrap's resamples. Without ``embedder`` the search is lexical only.
+    ``seed`` draws the bootstrap's resamples. Without ``embedder`` the search is lexical only. ``mode`` is the
+    ingest's. ``against`` is the folder of an earlier run's results: the figures then hold the paired difference to it
+    over the questions that both asked.
 
     Raises:
-        NotFound, InvalidInput: as :func:`load`; or a dialogue's number doesn't exist.
+        NotFound, InvalidInput: as :func:`load`; or a dialogue's number doesn't exist, or ``against`` holds no results
+            of this benchmark.
     """
+    before = None if against is None else _earlier(against)
     known = load(folder)
     numbers = choose(known, dialogues)
     rows: list[dict[str, object]] = []
@@ -136,7 +144,13 @@ def run(
     with tempfile.TemporaryDirectory(prefix="mindmem-locomo-") as place:
         for done, number in enumerate(numbers):
             watch("dialogues", done, len(numbers))
-            settings = Settings.load({}, home=Path(place) / str(number), embedder="bundled" if embedder else "none")
+            settings = Settings.load(
+                {},
+                home=Path(place) / str(number),
+                embedder="bundled" if embedder else "none",
+                ingest={"mode": mode},
+                search={"strategy": strategy},
+            )
             found, seconds, count = _one(settings, known[number - 1], number)
             rows += found
             ingest.append(seconds)
@@ -154,9 +168,14 @@ def run(
         "ingest_s": round(sum(ingest), 2),
         "search_p50_ms": round(median_ms([float(str(row["search_s"])) for row in rows]), 2),
         "embedder": "bundled" if embedder else "none",
+        "mode": mode,
+        "strategy": strategy,
+        **({} if before is None else {"against": _compared(rows, before, seed)}),
     }
     lexical = "" if embedder else " --lexical"
-    command = f"mindmem bench locomo --data DIR --seed {seed}{only}{lexical}"
+    compared = "" if before is None else " --against DIR"
+    said = f"--mode {mode} --strategy {strategy} --seed {seed}{only}{lexical}{compared}"
+    command = f"mindmem bench locomo --data DIR {said}"
     return Results(benchmark="locomo", command=command, seed=seed, figures=figures, rows=rows)
 
 
@@ -219,6 +238,44 @@ def _asked(memory: "Memory", question: Question, turns: _Turns) -> dict[str, obj
         "hits": len(hits),
         "search_s": round(seconds, 5),
     }
+
+
+def _earlier(folder: Path) -> dict[tuple[int, int], dict[str, object]]:
+    """Return the rows of an earlier run by dialogue and question."""
+    path = folder / "rows.jsonl"
+    try:
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+        return {
+            (int(row["dialogue"]), int(row["question"])): {"recall_at_10": float(row["recall_at_10"])} for row in rows
+        }
+    except FileNotFoundError as error:
+        raise NotFound(f"No rows.jsonl in {str(folder)!r}: give the results folder of an earlier run.") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(f"{str(path)!r} does not hold this benchmark's rows: {bounded(str(error))}.") from error
+
+
+def _compared(
+    rows: Sequence[Mapping[str, object]], before: Mapping[tuple[int, int], Mapping[str, object]], seed: int
+) -> dict[str, object]:
+    """Return recall@10 less that of an earlier run, with its interval, over the questions that both asked: of all
+    questions and by category."""
+
+    def part(name: str) -> dict[str, object]:
+        pairs = [
+            (float(str(row["recall_at_10"])), float(str(before[key]["recall_at_10"])))
+            for row in rows
+            if (key := (int(str(row["dialogue"])), int(str(row["question"])))) in before
+            and name in ("all", row["category"])
+        ]
+        mean_, low, high = difference([one for one, _ in pairs], [other for _, other in pairs], seed=seed)
+        return {
+            "questions": len(pairs),
+            "recall_at_10_more": round(mean_, 4),
+            "recall_at_10_more_low": round(low, 4),
+            "recall_at_10_more_high": round(high, 4),
+        }
+
+    return {name: part(name) for name in ("all", *CATEGORIES.values())}
 
 
 def _recalls(rows: Sequence[Mapping[str, object]]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-__all__ = ["interval", "mean", "median_ms", "recall_at"]
+__all__ = ["difference", "interval", "mean", "median_ms", "recall_at"]
 
 
 def recall_at(ranked: Sequence[str], wanted: Collection[str], k: int) -> float:
@@ -35,6 +35,18 @@ def interval(values: Sequence[float], *, seed: int, share: float = 0.95, resampl
     drawn = np.random.default_rng(seed).integers(0, len(array), size=(resamples, len(array)))
     low, high = np.quantile(array[drawn].mean(axis=1), [(1 - share) / 2, (1 + share) / 2])
     return float(low), float(high)
+
+
+def difference(
+    values: Sequence[float], others: Sequence[float], *, seed: int, share: float = 0.95
+) -> tuple[float, float, float]:
+    """Return the mean difference of paired values (the first minus the second) and its percentile bootstrap interval.
+
+    >>> difference([1.0, 0.5], [0.5, 0.0], seed=7)
+    (0.5, 0.5, 0.5)
+    """
+    apart = [one - other for one, other in zip(values, others, strict=True)]
+    return (mean(apart), *interval(apart, seed=seed, share=share))
 
 
 def median_ms(seconds: Sequence[float]) -> float:

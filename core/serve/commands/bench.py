@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -11,6 +11,7 @@ from mindmem.core.serve.console import Session, emit, watching, with_session
 if TYPE_CHECKING:
     from mindmem.core.bench.plan import Plan
     from mindmem.core.bench.results import Results
+    from mindmem.core.search.recipes import Strategy
     from mindmem.core.settings import Settings
 
 __all__ = ["bench"]
@@ -67,6 +68,9 @@ def speed(session: Session, sizes: str | None, messages: int | None, full: bool,
 @click.option("--data", type=click.Path(path_type=Path), help="Folder of locomo10.json (default: MINDMEM_BENCH_DATA).")
 @click.option("--dialogues", metavar="N,N,…", help="Numbers of the dialogues, 1 to 10 (default: all).")
 @click.option("--lexical", is_flag=True, help="Without the embedder.")
+@click.option("--mode", type=click.Choice(["vanilla", "schema"]), help="How it is ingested (default: the settings').")
+@click.option("--strategy", type=click.Choice(["fast", "balanced", "deep", "agentic"]), help="How it is searched.")
+@click.option("--against", type=click.Path(path_type=Path), help="Results folder of a run to compare recall with.")
 @click.option("--answer", is_flag=True, help="Answer the questions and score the answers.")
 @click.option("--judge", is_flag=True, help="Answer, and have a model judge the answers (with --reader llm).")
 @click.option("--categories", metavar="N,N,…", default="1,2,3,4", show_default=True, help="Questions to answer.")
@@ -80,6 +84,9 @@ def locomo(
     data: Path | None,
     dialogues: str | None,
     lexical: bool,
+    mode: "Literal['vanilla', 'schema'] | None",
+    strategy: "Strategy | None",
+    against: Path | None,
     answer: bool,
     judge: bool,
     categories: str,
@@ -91,21 +98,32 @@ def locomo(
     is answered from 50 memories a question, by rules or by a model.
 
     JSON: {benchmark, command, seed, recall_at_5..50, by_category, by_half, ingest_s, search_p50_ms, ...}; shares are
-    in 0..1. With --answer: {questions, incomplete, left, stopped, judge_accuracy, f1, em, sub_em, by_category, unsure,
-    failed, cost, input_tokens, output_tokens, search_p50_ms, answer_p50_ms, judge_p50_ms, ...}; a question whose call
-    failed counts as wrong. Answers are kept as they come: --resume goes on with a run that was killed or whose budget
-    was spent.
+    in 0..1; with --against also how much more recall than that run, as a paired bootstrap. With --answer: {questions,
+    incomplete, left, stopped, judge_accuracy, f1, em, sub_em, by_category, unsure, failed, cost, input_tokens,
+    output_tokens, search_p50_ms, answer_p50_ms, judge_p50_ms, ...}; a question whose call failed counts as wrong.
+    Answers are kept as they come: --resume goes on with a run that was killed or whose budget was spent.
     """
     from mindmem.core.bench import locomo as recall
     from mindmem.core.bench import locomo_answers as answers
 
     folder, numbers = _data(data), _numbers(dialogues, "--dialogues")
     if not (answer or judge):
+        chosen = session.settings()
         with watching() as watch:
-            results = recall.run(folder, seed=seed, dialogues=numbers, embedder=not lexical, watch=watch)
+            results = recall.run(
+                folder,
+                seed=seed,
+                dialogues=numbers,
+                embedder=not lexical,
+                mode=mode or chosen.ingest.mode,
+                strategy=strategy or chosen.search.strategy,
+                against=against,
+                watch=watch,
+            )
         _show(session, results, out or Path("bench-results") / "locomo")
         return
     settings, plan = _planned(session, asking, lexical=lexical, judge=judge, seed=seed, top_k=answers.TOP_K)
+    settings = _with(settings, mode, strategy)
     if judge and plan.reader == "rules":
         click.echo("The rules judge nothing; --judge needs --reader llm. F1 and SubEM are measured.", err=True)
     place = out or Path("bench-results") / "locomo-answers"
@@ -204,6 +222,13 @@ def factconsolidation(
             watch=watch,
         )
     _show(session, results, place)
+
+
+def _with(settings: "Settings", mode: str | None, strategy: str | None) -> "Settings":
+    """Return settings with the ingest's mode and the search's strategy where they are given."""
+    ingest = settings.ingest.model_copy(update={"mode": mode} if mode else {})
+    search = settings.search.model_copy(update={"strategy": strategy} if strategy else {})
+    return settings.model_copy(update={"ingest": ingest, "search": search})
 
 
 def _data(given: Path | None) -> Path:
