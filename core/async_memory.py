@@ -102,6 +102,7 @@ class AsyncMemory:
     changes = _threaded(Memory.changes)
     dream = _threaded(Memory.dream)
     proposals = _threaded(Memory.proposals)
+    proposal = _threaded(Memory.proposal)
     approve = _threaded(Memory.approve)
     reject = _threaded(Memory.reject)
     undo_run = _threaded(Memory.undo_run)

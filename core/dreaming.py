@@ -36,7 +36,7 @@ from mindmem.core.settings import DreamSettings
 from mindmem.core.undo import inverse_of
 from mindmem.core.upkeep import caught_up
 
-__all__ = ["approve", "dream", "dreams_of", "proposals", "reject", "undo_run"]
+__all__ = ["approve", "close_night", "dream", "dreams_of", "proposals", "reject", "undo_run"]
 
 log = logging.getLogger(__name__)
 
@@ -73,13 +73,13 @@ def dream(
         run_id=name, project_id=project, dry_run=dry_run, scopes=tuple(scopes), guards=guards, seconds=seconds
     )
     if not dry_run and user_id is None and not any(one.state == "failed" for one in scopes):
-        _close_night(services, report, actor)
+        close_night(services, report, actor)
     return report
 
 
-def dreams_of(services: Services) -> Dreams:
-    """Return what is on record of the project's dreams."""
-    return Dreams(services.ledger, services.reader, services.settings.project_id)
+def dreams_of(services: Services, project_id: str = "") -> Dreams:
+    """Return what is on record of a project's dreams; left out: the project of the settings."""
+    return Dreams(services.ledger, services.reader, project_id or services.settings.project_id)
 
 
 def proposals(services: Services, *, user_id: str | None = None, open_only: bool = True) -> tuple[Proposal, ...]:
@@ -480,7 +480,8 @@ def _end(services: Services, partition: Partition, run_id: str) -> None:
     services.ledger.set_meta(_unfinished(partition), "", expected=run_id)
 
 
-def _close_night(services: Services, report: DreamReport, actor: str) -> None:
+def close_night(services: Services, report: DreamReport, actor: str) -> None:
+    """Record that a whole project was dreamt over: what tells that it isn't due before the next night."""
     whole = ScopeDream(
         scope=Scope(report.project_id),
         state="night",

@@ -704,6 +704,14 @@ class Memory:
         owner = scope.user_id if user_id is not None else None
         return dreaming.proposals(self.services, user_id=owner, open_only=open_only)
 
+    def proposal(self, proposal_id: str) -> Proposal:
+        """Return one proposal, decided or not.
+
+        Raises:
+            NotFound: there is no such proposal.
+        """
+        return dreaming.dreams_of(self.services).proposal(proposal_id)
+
     def approve(self, proposal_id: str, *, actor: str = "") -> DreamReport:
         """Carry a proposal out: decided again on today's state, and nothing done that was not shown.
 
