@@ -224,6 +224,49 @@ def factconsolidation(
     _show(session, results, place)
 
 
+@bench.command(short_help="LongMemEval: session and turn recall, or answers.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder of its file (default: MINDMEM_BENCH_DATA).")
+@click.option("--strategy", type=click.Choice(["fast", "balanced", "deep", "agentic"]), help="How it is searched.")
+@click.option("--mode", type=click.Choice(["vanilla", "schema"]), help="How it is ingested (default: the settings').")
+@click.option("--lexical", is_flag=True, help="Without the embedder.")
+@click.option("--answer", is_flag=True, help="Answer the questions and score the answers.")
+@click.option("--judge", is_flag=True, help="Answer, and have a model judge the answers (with --reader llm).")
+@_asking
+@click.option("--seed", type=int, default=7, show_default=True, help="Seed of the bootstrap.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results (default: in bench-results).")
+@with_session
+def longmemeval(
+    session: Session,
+    /,
+    data: Path | None,
+    strategy: str | None,
+    mode: str | None,
+    lexical: bool,
+    answer: bool,
+    judge: bool,
+    seed: int,
+    out: Path | None,
+    **asking: Any,
+) -> None:
+    """Ingest LongMemEval's chats and measure whether the sessions and turns that answer each question are found, or
+    (--answer) what is answered.
+
+    JSON: {benchmark, command, seed, questions, session_recall_at_5..20, turn_recall_at_5..20, by_type, ...}; with
+    --answer also f1, sub_em, and with --judge judge_accuracy; shares are in 0..1.
+    """
+    from mindmem.core.bench import longmemeval as measure
+
+    settings, plan = _planned(session, asking, lexical=lexical, judge=judge, seed=seed, top_k=measure.TOP_K)
+    if judge and plan.reader == "rules":
+        click.echo("The rules judge nothing; --judge needs --reader llm. F1 and SubEM are measured.", err=True)
+    place = out or Path("bench-results") / "longmemeval"
+    with watching() as watch:
+        results = measure.run(
+            _data(data), place, plan, settings=_with(settings, mode, strategy), answer=answer or judge, watch=watch
+        )
+    _show(session, results, place)
+
+
 def _with(settings: "Settings", mode: str | None, strategy: str | None) -> "Settings":
     """Return settings with the ingest's mode and the search's strategy where they are given."""
     ingest = settings.ingest.model_copy(update={"mode": mode} if mode else {})
