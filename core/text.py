@@ -125,7 +125,7 @@ def located(text: str) -> list[tuple[str, int]]:
     """Return what :func:`words` would cut into words, as it is written, each with where it begins.
 
     >>> located("Ann's cat")
-    [("Ann's", 0), ('cat', 4)]
+    [("Ann's", 0), ('cat', 6)]
     """
     if text.isascii():
         return [(text[one.start() : one.end()], one.start()) for one in _ascii_pattern().finditer(text.lower())]
