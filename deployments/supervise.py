@@ -107,22 +107,26 @@ class Supervisor:
 
     async def _once(self, child: Child) -> str:
         """Run a child to its end, and say how it ended."""
-        process = await asyncio.create_subprocess_exec(
-            *child.argv,
-            env=child_environment(child.env),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            limit=_LINE,
-            start_new_session=True,
-            preexec_fn=self._die,
-        )
+        # A pipe of our own: with one of asyncio's, wait() would wait for a grandchild that holds its other end.
+        ours, theirs = os.pipe()
+        lines = asyncio.create_task(self._pass_on(child, ours))
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *child.argv,
+                env=child_environment(child.env),
+                stdin=subprocess.DEVNULL,
+                stdout=theirs,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=self._die,
+            )
+        finally:
+            os.close(theirs)
         self._guard.watch(process.pid)
         self._running[child.name] = process
         if self._stopping.is_set():  # asked while it started
             process.terminate()
         checks = asyncio.create_task(self._until_ready(child))
-        lines = asyncio.create_task(self._pass_on(child, process))
         try:
             code = await process.wait()
         finally:
@@ -139,20 +143,29 @@ class Supervisor:
                 self._ready[child.name].set()
             await asyncio.sleep(0.3)
 
-    async def _pass_on(self, child: Child, process: asyncio.subprocess.Process) -> None:
-        assert process.stdout is not None, "a pipe was asked for"
-        while True:
+    async def _pass_on(self, child: Child, pipe: int) -> None:
+        reader = asyncio.StreamReader(limit=_LINE)
+        with os.fdopen(pipe, "rb", buffering=0) as file:
+            transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+                lambda: asyncio.StreamReaderProtocol(reader), file
+            )
             try:
-                raw = await process.stdout.readline()
-            except ValueError:  # longer than the limit; what was read of it is dropped
-                continue
-            if not raw:
-                return
-            line = raw.decode(errors="replace").rstrip()
-            if line:
-                self._say(child.name, line)
-            if isinstance(child.ready, Says) and child.ready.words in line:
-                self._ready[child.name].set()
+                while line := await _line(reader):
+                    if line.strip():
+                        self._say(child.name, line.rstrip())
+                    if isinstance(child.ready, Says) and child.ready.words in line:
+                        self._ready[child.name].set()
+            finally:
+                transport.close()
+
+
+async def _line(reader: asyncio.StreamReader) -> str:
+    """Return the next line with its end, empty when there are no more; of one beyond the limit, what is left."""
+    while True:
+        try:
+            return (await reader.readline()).decode(errors="replace")
+        except ValueError:  # what was read of it is dropped
+            continue
 
 
 async def _answers(url: str) -> bool:

@@ -308,10 +308,10 @@ def test_the_commands_maintain_and_rebuild_index_print_what_they_did(home: Path,
     assert "active memories" in run("rebuild-index", "--home", home, *how).stdout
 
 
-def test_a_run_that_falls_silent_is_crashed_by_one_automation_however_often_it_is_applied() -> None:
+async def test_a_run_that_falls_silent_is_crashed_by_one_automation_however_often_it_is_applied() -> None:
     for _ in range(2):
-        apply_automations()
-    with get_client(sync_client=True) as client:
-        [made] = client.request("POST", "/automations/filter").json()
+        await apply_automations()
+    async with get_client() as client:
+        [made] = (await client.request("POST", "/automations/filter")).json()
     assert (made["enabled"], made["trigger"]["posture"], made["trigger"]["within"]) == (True, "Proactive", 300)
     assert made["actions"][0]["state"] == "CRASHED"
