@@ -27,7 +27,7 @@ __all__ = [
     "counted",
     "empty",
     "facts",
-    "go",
+    "kind",
     "label",
     "link",
     "memory_card",
@@ -141,12 +141,12 @@ def link(page: str, label: str, icon: str = ":material/arrow_forward:", **query:
     st.page_link(st.session_state[_PAGES][page], label=label, icon=icon, query_params=query)
 
 
-def go(page: str, **query: str) -> None:
-    """Lead to another page now."""
-    st.switch_page(st.session_state[_PAGES][page], query_params=query)
-
-
 # -- memories
+
+
+def kind(mem_type: str | None) -> str:
+    """Return what people call a type of memory, where None means any."""
+    return "Any type" if mem_type is None else mem_type.replace("_", " ")
 
 
 def about(memory: Memory, at: tzinfo = UTC) -> str:

@@ -19,7 +19,7 @@ __all__ = ["PAGE"]
 _PAGE: Final = 25
 _TRAIL: Final = "memories.trail"
 """Where the cursors of the pages before are kept, with the filters that they belong to."""
-_STATES: Final = {"active": "Active", "archived": "Archived"}
+_STATES: Final = {"active": ["active"], "archived": ["archived"], "all": ["active", "archived"]}
 
 
 def render(store: Store) -> None:
@@ -46,17 +46,15 @@ def render(store: Store) -> None:
 def _filters() -> dict[str, object]:
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         words = st.text_input("Contains", key="memories.words", placeholder="words of the memory", width=180)
-        states = st.multiselect(
-            "State", list(_STATES), default=["active"], format_func=lambda one: _STATES[one], width=165
-        )
-        kinds = st.multiselect("Type", MEM_TYPES, format_func=lambda one: one.replace("_", " "), width=165)
+        state = st.selectbox("State", list(_STATES), format_func=str.capitalize, width=140)
+        kind = st.selectbox("Type", [None, *MEM_TYPES], format_func=widgets.kind, width=165)
         prop = st.text_input("Property", placeholder="such as lives_in", width=140)
         since = st.date_input("Recorded since", value=None, width=140)
-    found: dict[str, object] = {"status": {"in": states or list(_STATES)}}
+    found: dict[str, object] = {"status": {"in": _STATES[state]}}
     if words.strip():
         found["content"] = {"icontains": words.strip()}
-    if kinds:
-        found["mem_type"] = {"in": kinds}
+    if kind:
+        found["mem_type"] = kind
     if prop.strip():
         found["property_name"] = prop.strip()
     if since:

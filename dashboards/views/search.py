@@ -53,14 +53,14 @@ def render(store: Store) -> None:
 
 def _narrowed() -> tuple[dict[str, object], int, datetime | None, float]:
     left, middle, right = st.columns(3)
-    kinds = left.multiselect("Type", MEM_TYPES, format_func=lambda one: one.replace("_", " "), key="search.kinds")
+    kind = left.selectbox("Type", [None, *MEM_TYPES], format_func=widgets.kind, key="search.kind")
     prop = middle.text_input("Property", placeholder="such as lives_in", key="search.property")
     as_of = right.date_input("As of", value=None, help="What was true on that day, archived memories included.")
     top_k = left.slider("Hits at most", 1, 50, 10)
     threshold = middle.slider("Lowest score", 0.0, 1.0, 0.0, 0.05)
     filters: dict[str, object] = {}
-    if kinds:
-        filters["mem_type"] = {"in": kinds}
+    if kind:
+        filters["mem_type"] = kind
     if prop.strip():
         filters["property_name"] = prop.strip()
     return filters, top_k, datetime.combine(as_of, time(23, 59, 59), UTC) if as_of else None, threshold
