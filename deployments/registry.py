@@ -52,6 +52,15 @@ SPECS: Final = (
         parameters={"stale_after_minutes": 15},
     ),
     Spec(
+        flow="dream",
+        name="nightly",
+        entrypoint="mindmem.flows.dream.dream",
+        description="Every hour: projects whose night it is consolidate what was added lately.",
+        cron="5 * * * *",
+        tags=("mindmem", "dream"),
+        parameters={"only_due": True, "stale_after_minutes": 60},
+    ),
+    Spec(
         flow="maintain",
         name="daily",
         entrypoint="mindmem.flows.maintain.maintain",
