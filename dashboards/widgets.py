@@ -85,13 +85,13 @@ def empty(heading: str, *lines: str) -> None:
 
 
 @contextmanager
-def boundary() -> Iterator[None]:
-    """Show an error of ours as a message that says what to do, in the place of what can't be shown."""
+def boundary(what: str = "This can't be shown now") -> Iterator[None]:
+    """Show an error of ours as a message that says what to do, in the place of what failed."""
     try:
         yield
     except MindMemError as error:
         hint = "It may pass: try again in a moment." if error.transient else ""
-        st.error(f"This can't be shown now ({error.code}). {hint}".strip(), icon=":material/error:")
+        st.error(f"{what} ({error.code}). {hint}".strip(), icon=":material/error:")
         show(element("p", str(error), class_="mm-plain"))
 
 

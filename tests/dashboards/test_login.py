@@ -46,11 +46,11 @@ def test_nothing_is_shown_before_the_password(shown: Open, demo: Path, monkeypat
     app = shown("overview", demo, GUARDED)
     assert [one.label for one in app.button] == ["Open"]
     assert not app.title
-    app = app.text_input[0].set_value("correct horsf").run()
+    app.text_input[0].set_value("correct horsf")
     app = app.button[0].click().run()
     assert "That is not the password." in app.error[0].value
     assert not app.title
-    app.text_input[0].set_value("correct horse").run()
+    app.text_input[0].set_value("correct horse")
     app = app.button[0].click().run()
     assert app.title[0].value == "Overview"
     assert "correct horse" not in words(app)

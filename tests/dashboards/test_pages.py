@@ -66,7 +66,7 @@ def test_an_unknown_memory_or_entity_in_the_address_is_answered_calmly(shown: Op
     assert "There is no such memory" in words(shown("memories", demo, memory="mem_nobody"))
     app = shown("timelines", demo, entity="ent_nobody")
     assert not app.exception
-    assert app.selectbox[1].value
+    assert app.selectbox[0].value
 
 
 def test_a_store_that_can_not_be_read_is_an_error_that_says_what_to_do(shown: Open, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_memories_are_filtered_by_words_state_and_property(shown: Open, demo: Pa
     assert len(app.dataframe[0].value) == 4
     app.text_input[1].set_value("locker_number").run()
     assert len(app.dataframe[0].value) == 2
-    app.selectbox[1].set_value("archived").run()
+    app.selectbox[0].set_value("archived").run()
     assert "No memory fits" in words(app)
 
 
