@@ -21,7 +21,7 @@ __all__ = ["ROUNDS", "Done", "Judged", "Planned", "Retrieved", "Step", "agentic"
 ROUNDS: Final = 3
 _SHOWN: Final = 20
 """Hits that the planner is shown."""
-_PART: Final = 0.9
+_PART: Final = 0.6
 """What a hit's score counts that only a part of the question found."""
 
 Find = Callable[[Sequence[str], tuple[Asked, ...]], list[SearchResult]]

@@ -27,6 +27,8 @@ _NEIGHBOUR_DECAY: Final = 0.8
 """What is left of a hit's score for the next memory on its timeline, again for the one after, and so on."""
 _ALIKE: Final = 0.85
 """Share of the best one's score that another claim on the same must have to match about equally well."""
+_TIE: Final = 1e-6
+"""Share of its score by which an earlier claim that matches exactly as well stays behind the later one."""
 _POOL: Final = 40
 """Best hits among which repetitions are looked for."""
 _READ: Final = 2_000
@@ -147,7 +149,7 @@ def latest_first(hits: Sequence[Hit]) -> list[Hit]:
     for places in topics.values():
         near = [place for place in places if ranked[place].score >= _ALIKE * ranked[places[0]].score]
         later = sorted((ranked[place] for place in near), key=lambda hit: _told(hit.memory), reverse=True)
-        scores = [ranked[place].score for place in near]
+        scores = [ranked[place].score * (1.0 - _TIE * at) for at, place in enumerate(near)]
         for place, hit, score in zip(near, later, scores, strict=True):
             ranked[place] = hit if hit.score == score else replace(hit, score=score)
     return by_score(ranked)
