@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import time
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.request import ProxyHandler, Request, build_opener
@@ -11,6 +12,9 @@ from mindmem.core.errors import MindMemError
 __all__ = ["Api", "NoServer"]
 
 _TIMEOUT: Final = 30.0
+_BUSY: Final = 503
+"""What the server says while its SQLite database is locked; nothing was done then."""
+_PAUSE: Final = 0.5
 
 
 class NoServer(MindMemError):
@@ -26,8 +30,9 @@ class Api:
     Every method raises NoServer when it can't be reached or answers with an error.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, tries: int = 6) -> None:
         self._url = url.rstrip("/")
+        self._tries = tries
         self._opener = build_opener(ProxyHandler({}))
 
     def healthy(self) -> bool:
@@ -48,6 +53,10 @@ class Api:
     def patch(self, path: str, body: object) -> None:
         """Send a PATCH with a JSON body."""
         self._ask("PATCH", path, body)
+
+    def delete(self, path: str) -> None:
+        """Send a DELETE."""
+        self._ask("DELETE", path, None)
 
     def deployment(self, name: str) -> dict[str, Any]:
         """Return a deployment by ``flow/name``."""
@@ -72,11 +81,16 @@ class Api:
     def _ask(self, method: str, path: str, body: object) -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = Request(f"{self._url}/{path}", data, {"Content-Type": "application/json"}, method=method)
-        try:
-            with self._opener.open(request, timeout=_TIMEOUT) as answer:
-                text = answer.read()
-        except HTTPError as error:
-            raise NoServer(f"The Prefect server at {self._url} refused {method} {path}: {error.code}.") from error
-        except (URLError, OSError, http.client.HTTPException) as error:
-            raise NoServer(f"No Prefect server answers at {self._url}.") from error
-        return json.loads(text) if text else None
+        for left in reversed(range(self._tries)):
+            try:
+                with self._opener.open(request, timeout=_TIMEOUT) as answer:
+                    text = answer.read()
+            except HTTPError as error:
+                if error.code == _BUSY and left:
+                    time.sleep(_PAUSE)
+                    continue
+                raise NoServer(f"The Prefect server at {self._url} refused {method} {path}: {error.code}.") from error
+            except (URLError, OSError, http.client.HTTPException) as error:
+                raise NoServer(f"No Prefect server answers at {self._url}.") from error
+            return json.loads(text) if text else None
+        raise AssertionError("at least one try")

@@ -1,15 +1,17 @@
 """Register all deployments on any Prefect server, for the workers of a process pool: ``mindmem deploy``."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final
-from uuid import UUID
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from mindmem.core.serve.console import Session, console, emit, with_session
 from mindmem.deployments.api import Api, NoServer
+
+if TYPE_CHECKING:
+    from prefect.deployments.runner import RunnerDeployment
 
 __all__ = ["POOL", "apply_all", "deploy"]
 
@@ -26,29 +28,28 @@ def apply_all(parameters: Mapping[str, str], *, pool: str = POOL) -> dict[str, s
     Raises:
         NoServer: nobody answers there.
     """
-    return asyncio.run(_apply(parameters, pool))
-
-
-async def _apply(parameters: Mapping[str, str], pool: str) -> dict[str, str]:
-    from prefect.client.orchestration import get_client
-    from prefect.client.schemas.actions import WorkPoolCreate
-    from prefect.exceptions import ObjectAlreadyExists
     from prefect.settings import get_current_settings
 
-    from mindmem.deployments.automations import apply_automations
     from mindmem.deployments.registry import SPECS, to_deployment
 
     server = str(get_current_settings().api.url)
     if not Api(server).healthy():
         raise NoServer(f"No Prefect server answers at {server}; name one in PREFECT_API_URL, or start mindmem up.")
+    return asyncio.run(_apply([to_deployment(spec, parameters, work_pool=pool) for spec in SPECS], pool))
+
+
+async def _apply(deployments: Sequence["RunnerDeployment"], pool: str) -> dict[str, str]:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.actions import WorkPoolCreate
+    from prefect.exceptions import ObjectAlreadyExists
+
+    from mindmem.deployments.automations import apply_automations
+
     async with get_client() as client:
         with suppress(ObjectAlreadyExists):  # one that is there may have a job template that is somebody's choice
             await client.create_work_pool(WorkPoolCreate(name=pool, type="process"))
     await apply_automations()
-    made: dict[str, UUID] = {}
-    for spec in SPECS:
-        made[spec.full_name] = await to_deployment(spec, parameters, work_pool=pool).aapply()
-    return {name: str(found) for name, found in made.items()}
+    return {deployment.full_name: str(await deployment.aapply()) for deployment in deployments}
 
 
 @click.command(short_help="Register the deployments on a Prefect server, for workers.")

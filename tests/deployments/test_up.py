@@ -161,7 +161,8 @@ def test_it_says_where_everything_answers(up: Up) -> None:
 def test_the_api_lists_all_deployments_each_scheduled_one_with_its_next_run(up: Up) -> None:
     for spec in SPECS:
         deployment = up.api.deployment(spec.full_name)
-        assert (deployment["status"], deployment["paused"]) == ("READY", False)
+        up.until(lambda n=spec.full_name: up.api.deployment(n)["status"] == "READY", "somebody runs it", 90)
+        assert not deployment["paused"]
         assert deployment["parameters"]["home"] == str(up.home)
         if spec.cron:
             next_run = up.until(lambda d=deployment: up.api.runs(d["id"], ("SCHEDULED",)), "it has a next run", 90)

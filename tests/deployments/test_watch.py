@@ -151,7 +151,7 @@ class Server:
             thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
             thread.start()
             try:
-                yield Api(f"http://127.0.0.1:{http.server_port}/api")
+                yield Api(f"http://127.0.0.1:{http.server_port}/api", tries=2)
             finally:
                 http.shutdown()
                 thread.join()
