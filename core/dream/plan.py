@@ -142,6 +142,8 @@ class _Deciding:
         return action.op in ("archive", "write") or action.by in self._rows
 
     def _too_young(self, memory_id: str) -> bool:
+        if not self._limits.min_age:
+            return False
         first = born(self._before[memory_id], self._sayings)
         return first is None or self._limits.now - first < self._limits.min_age
 

@@ -18,8 +18,12 @@ from mindmem.core.records import Message, Scope, Window
 
 pytestmark = pytest.mark.faults
 
-POINTS = [name for name in failpoints.FAILPOINTS if name not in ("ingest.file_done", "ingest.claimed")]
-"""Files are read by the inbox and adds claimed from the queue; tests of their own kill these."""
+POINTS = [
+    name
+    for name in failpoints.FAILPOINTS
+    if name not in ("ingest.file_done", "ingest.claimed") and not name.startswith("dream.")
+]
+"""Files are read by the inbox, adds claimed from the queue, dreams dreamt; tests of their own kill these."""
 CASES = [(point, hit) for point in POINTS for hit in (1, 2) if hit == 1 or not point.startswith("rebuild.")]
 """The first and the second time that the story passes a point; it rebuilds once."""
 RANDOM_KILLS = 5
