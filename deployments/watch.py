@@ -1,7 +1,7 @@
 """Watch: start ``ingest`` as soon as work waits, a file in the inbox or a queued add, not only at the next sweep.
 
-A look costs one small query and a listing of the inbox; the pause after it is at least a hundred times as long as the
-look took. What a run has left is not tried again before it changes: the sweep, every 15 minutes, does that.
+A look costs one small query and a listing of the inbox; the pause after it is a hundred times as long as the look
+worked, between 3 and 30 seconds. What a run has left is not tried again before it changes: the sweep, every 15 minutes, does that.
 """
 
 import time
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from mindmem.core.clock import monotonic
 from mindmem.core.errors import MindMemError
 from mindmem.core.ingest.inbox.batches import Source
 from mindmem.core.ingest.inbox.files import InboxFile, find_files, paths_below
@@ -26,13 +25,15 @@ from mindmem.deployments.children import WATCHING
 if TYPE_CHECKING:
     from mindmem.core.ledger.port import Ledger
 
-__all__ = ["WORK_WAITS", "Starter", "Work", "watch"]
+__all__ = ["WORK_WAITS", "Starter", "Work", "pause_after", "watch"]
 
 WORK_WAITS: Final = "work-waits"
 """Tag of a run that this started."""
 _DEPLOYMENT: Final = "ingest/inbox"
 _PAUSE: Final = 3.0
 _SHARE: Final = 100.0
+_LONGEST_PAUSE: Final = 30.0
+"""The first look imports a database's driver, and is followed by no long wait."""
 _OVER: Final = frozenset({"COMPLETED", "FAILED", "CRASHED", "CANCELLED"})
 _LOST: Final = frozenset({"CRASHED", "CANCELLED"})
 """Ends that say nothing of the work: a run that was in the way, or a process that was killed."""
@@ -180,7 +181,7 @@ def watch(session: Session, server: str) -> None:
     starter = Starter(api, _until_there(api))
     click.echo(WATCHING)
     while True:
-        begun = monotonic()
+        begun = time.process_time()
         try:
             if starter.look(work.waits()):
                 click.echo("Work waits: ingest starts.")
@@ -188,7 +189,16 @@ def watch(session: Session, server: str) -> None:
             if not error.transient:
                 click.echo(f"{error} [{error.code}]")
                 work.close()
-        time.sleep(max(_PAUSE, (monotonic() - begun) * _SHARE))
+        time.sleep(pause_after(time.process_time() - begun))
+
+
+def pause_after(cost: float) -> float:
+    """Return the seconds to wait after a look that took so many seconds of a core.
+
+    >>> [pause_after(cost) for cost in (0.002, 0.1, 5.0)]
+    [3.0, 10.0, 30.0]
+    """
+    return min(max(_PAUSE, cost * _SHARE), _LONGEST_PAUSE)
 
 
 def _until_there(api: Api, pause: Callable[[float], None] = time.sleep) -> str:
