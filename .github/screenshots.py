@@ -103,14 +103,21 @@ def served(home: Path) -> Iterator[str]:
     address = f"http://127.0.0.1:{port}"
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
-            for _ in range(240):
-                with suppress(OSError):
-                    urllib.request.urlopen(f"{address}/_stcore/health", timeout=5).close()
-                    break
-                time.sleep(0.5)
+            wait_for(f"{address}/_stcore/health", process)
             yield address
         finally:
             process.terminate()
+
+
+def wait_for(url: str, process: "subprocess.Popen[bytes]") -> None:
+    """Wait until an address of this machine answers, two minutes at most."""
+    for _ in range(240):
+        with suppress(OSError), urllib.request.urlopen(url, timeout=5):
+            return
+        if process.poll() is not None:
+            break
+        time.sleep(0.5)
+    raise SystemExit(f"The dashboard does not answer at {url}.")
 
 
 def shoot(address: str, ids: dict[str, str], options: argparse.Namespace) -> Iterator[str]:

@@ -11,7 +11,7 @@ import polars as pl
 
 from mindmem.core.tables.reader import Owner, Reader, latest
 
-__all__ = ["VERSIONS", "entities", "growth", "held_at", "kinds", "step_of", "versions"]
+__all__ = ["VERSIONS", "entities", "growth", "held_at", "step_of", "versions"]
 
 VERSIONS: Final = 2_000
 """Most versions of one entity that are shown, the latest ones."""
@@ -66,17 +66,6 @@ def growth(reader: Reader, owner: Owner) -> pl.DataFrame:
 def step_of(first: datetime, last: datetime) -> str:
     """Return the step, in Polars' words, that makes a readable number of points between two times."""
     return next((step for most, step in _STEPS if last - first <= most), "1mo")
-
-
-def kinds(reader: Reader, owner: Owner) -> pl.DataFrame:
-    """Return how many active memories there are by ``mem_type``: columns ``mem_type``, ``memories``; most first."""
-    return (
-        _newest(_rows(reader, owner, ["memory_id", "revision", "status", "mem_type"]))
-        .filter(pl.col("status") == "active")
-        .group_by("mem_type")
-        .agg(memories=pl.len())
-        .sort("memories", "mem_type", descending=[True, False])
-    )
 
 
 def entities(reader: Reader, owner: Owner) -> pl.DataFrame:

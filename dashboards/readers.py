@@ -18,7 +18,7 @@ from mindmem.dashboards import figures
 from mindmem.dashboards.store import At, Store, identity, open_existing
 
 __all__ = [
-    "changes", "entities", "growth", "kinds", "memories", "messages", "now", "spent", "store_of", "totals", "users",
+    "changes", "entities", "growth", "memories", "messages", "now", "spent", "store_of", "totals", "users",
     "versions",
 ]  # fmt: skip
 
@@ -65,12 +65,6 @@ def totals(_store: Store, at: At) -> tuple[int, int]:
 def growth(_store: Store, at: At, user_id: str | None) -> pl.DataFrame:  # noqa: ARG001 (the cache's key)
     """Return ``figures.growth``."""
     return figures.growth(_store.reader, _store.owner(user_id))
-
-
-@st.cache_data(show_spinner=False, max_entries=16)
-def kinds(_store: Store, at: At, user_id: str | None) -> pl.DataFrame:  # noqa: ARG001 (the cache's key)
-    """Return ``figures.kinds``."""
-    return figures.kinds(_store.reader, _store.owner(user_id))
 
 
 @st.cache_resource(show_spinner="Finding out who memories are about…", max_entries=4)
