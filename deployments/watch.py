@@ -1,7 +1,8 @@
 """Watch: start ``ingest`` as soon as work waits, a file in the inbox or a queued add, not only at the next sweep.
 
 A look costs one small query and a listing of the inbox; the pause after it is a hundred times as long as the look
-worked, between 3 and 30 seconds. What a run has left is not tried again before it changes: the sweep, every 15 minutes, does that.
+worked, between 3 and 30 seconds. What a run has left is not tried again before it changes: the sweep, every
+15 minutes, does that.
 """
 
 import time

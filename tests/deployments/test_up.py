@@ -199,7 +199,7 @@ def test_a_file_in_the_inbox_is_taken_at_once_by_one_run(up: Up) -> None:
 def test_a_second_one_on_the_same_home_is_refused_with_the_addresses(up: Up) -> None:
     second = subprocess.run(up.command(), capture_output=True, text=True, timeout=120, check=False)
     assert second.returncode == 4
-    assert f"Dashboard at http://127.0.0.1:{up.ports[1]}, Prefect at http://127.0.0.1:{up.ports[0]}" in second.stderr
+    assert f"Prefect at http://127.0.0.1:{up.ports[0]}, Dashboard at http://127.0.0.1:{up.ports[1]}" in second.stderr
 
 
 def test_a_second_one_on_another_home_names_the_port_that_is_taken(up: Up, tmp_path: Path) -> None:
