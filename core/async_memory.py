@@ -100,6 +100,8 @@ class AsyncMemory:
     entities = _threaded(Memory.entities)
     graph = _threaded(Memory.graph)
     changes = _threaded(Memory.changes)
+    feedback = _threaded(Memory.feedback)
+    feedback_pass = _threaded(Memory.feedback_pass)
     dream = _threaded(Memory.dream)
     proposals = _threaded(Memory.proposals)
     proposal = _threaded(Memory.proposal)

@@ -39,6 +39,7 @@ FAILPOINTS: Final = (
     "dream.decided",
     "dream.cluster",
     "dream.marked",
+    "feedback.committed",
 )
 """All points, in the order of the way of data. ``commit.seq`` is before the database's commit, ``commit.durable``
 after; likewise ``project.applied`` and ``project.durable``."""

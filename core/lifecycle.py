@@ -22,7 +22,7 @@ from mindmem.core.services import Services
 from mindmem.core.undo import inverse
 from mindmem.core.upkeep import caught_up
 
-__all__ = ["DELETED", "archive_expired", "delete", "delete_all", "undo", "update"]
+__all__ = ["DELETED", "archive_expired", "delete", "delete_all", "derived", "undo", "update"]
 
 DELETED = "deleted"
 """Flag of a memory that somebody took out, unlike one that a newer value superseded: ``as_of`` doesn't show it."""
@@ -81,7 +81,7 @@ def update(
         plain = _plan("update", memory.scope, base, (Action(op, changed, "asked for by the caller"),), "update")
         plan = replace(plain, edges=edges, entities=(*entities, *((fresh,) if fresh else ())))
         said = (memory.content, memory.status, memory.entity_id)
-        return plan if said == (changed.content, changed.status, changed.entity_id) else _derived(services, plan)
+        return plan if said == (changed.content, changed.status, changed.entity_id) else derived(services, plan)
 
     return _commit(services, plan, actor)
 
@@ -121,7 +121,7 @@ def undo(services: Services, project_id: str, change_id: str, *, cascade: bool, 
         )
 
     def plan() -> Plan:
-        return _derived(services, inverse(change, services.ledger, services.reader, cascade=cascade))
+        return derived(services, inverse(change, services.ledger, services.reader, cascade=cascade))
 
     return _commit(services, plan, actor, undoes=change_id)
 
@@ -171,16 +171,16 @@ def _without(services: Services, scope: Scope, base: int, gone: Sequence[Memory]
     plan = replace(
         _plan("delete", scope, base, tuple(_archive(memory) for memory in gone), reason), edges=edges, entities=entities
     )
-    return _derived(services, plan)
+    return derived(services, plan)
 
 
-def _derived(services: Services, plan: Plan) -> Plan:
+def derived(services: Services, plan: Plan) -> Plan:
     """Return the plan with what follows for memories of order 2: renewed in schema mode, retired where nobody would
     renew them."""
     if services.settings.ingest.mode == "schema":
-        from mindmem.core.schema.adding import derived
+        from mindmem.core.schema import adding
 
-        return run(derived(services, plan))
+        return run(adding.derived(services, plan))
     lost = {action.memory.memory_id for action in plan.actions if action.op != "restore"}
     written = {action.memory.memory_id for action in plan.actions}
     retired = tuple(

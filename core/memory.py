@@ -12,6 +12,8 @@ from mindmem.core import dreaming, graph, identity, lifecycle, retrieve
 from mindmem.core.answer import AnswerResult, answer
 from mindmem.core.clock import Clock
 from mindmem.core.errors import InvalidInput, StoreUnavailable
+from mindmem.core.feedback import explicit, implicit
+from mindmem.core.feedback.receipt import FeedbackPass, FeedbackReceipt
 from mindmem.core.ingest import pipeline, queue
 from mindmem.core.ingest.normalise import MessageInput
 from mindmem.core.ingest.overlap import add_wave, stops
@@ -738,6 +740,76 @@ class Memory:
             Conflict: some of its memories were changed again since, and ``cascade`` is off; nothing was written.
         """
         return dreaming.undo_run(self.services, run_id, cascade=cascade, actor=label("actor", actor))
+
+    # -- feedback
+
+    def feedback(
+        self,
+        text: str,
+        *,
+        user_id: str,
+        messages: MessageInput = (),
+        recalled: Sequence[str] = (),
+        name: str = "",
+        idempotency_key: str | None = None,
+        timezone: str | None = None,
+        run_id: str = "",
+        actor: str = "",
+        **within: Unpack[Within],
+    ) -> FeedbackReceipt:
+        """Correct what is remembered, by a user's words: "No, I meant Ghent", "please don't suggest steak again".
+
+        A value that is put right leaves a successor, what is taken back is archived on record, and what holds under
+        a condition keeps it (``Memory.condition``). What is meant for the task at hand isn't kept. ``undo`` takes it back.
+
+        Args:
+            text: the user's words.
+            messages: the dialogue before them, as for ``add``; none of it is stored.
+            recalled: ids of the memories that the assistant had at hand. Where they don't suffice, one search is made.
+            name: who speaks; else the last message's name if it is the text itself.
+            idempotency_key: repeat feedback with the same key and nothing is written twice.
+
+        Raises:
+            InvalidInput, Conflict, StoreBusy, StoreUnavailable, ExtractionFailed, BudgetReached: see ``add``.
+
+        >>> _ = memory.add("I live in Bonn.", user_id="ann")
+        >>> done = memory.feedback("No, I meant Ghent, not Bonn.", user_id="ann")
+        >>> [(one.op, memory.get(one.memory_id).content) for one in done.corrections]
+        [('update', 'I live in Ghent.')]
+        """
+        request = explicit.FeedbackRequest(
+            text=text,
+            scope=self._scope(user_id, within),
+            messages=messages,
+            recalled=recalled,
+            name=name,
+            key=idempotency_key_of(idempotency_key),
+            timezone=timezone,
+            run_id=label("run_id", run_id),
+            actor=label("actor", actor),
+        )
+        return run(explicit.feedback(self.services, request))
+
+    def feedback_pass(self, *, user_id: str | None = None, run_id: str = "", actor: str = "") -> FeedbackPass:
+        """Look for corrections in what users said to the assistant since the last pass, and carry them out.
+
+        Args:
+            user_id: whose sessions; left out: those of all users of the project. One user's failure is named in the
+                report, leaves the others alone, and is tried again by the next pass.
+
+        >>> _ = memory.add(["I live in Bonn.", "Please don't suggest steak again."], user_id="ann")
+        >>> memory.feedback_pass(user_id="ann").signals
+        1
+        """
+        scope = self._scope(user_id, {}, need_user=False)
+        return run(
+            implicit.feedback_pass(
+                self.services,
+                user_id=scope.user_id if user_id is not None else None,
+                run_id=label("run_id", run_id),
+                actor=label("actor", actor),
+            )
+        )
 
     # -- operating
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from mindmem.core.llm.model import LlmModel
     from mindmem.core.llm.port import Model
     from mindmem.core.reason.dream_port import DreamReasoner
+    from mindmem.core.reason.feedback_port import FeedbackReasoner
     from mindmem.core.reason.schema_port import SchemaReasoner
     from mindmem.core.schema.registry import Schemas
 
@@ -69,6 +70,7 @@ class Services:
     schema_judge: "SchemaReasoner | None" = None
     """Given, or made when it is first asked for."""
     dream_judge: "DreamReasoner | None" = None
+    feedback_judge: "FeedbackReasoner | None" = None
     """Likewise."""
 
     @property
@@ -103,6 +105,16 @@ class Services:
             if self.dream_judge is None:
                 self.dream_judge = rules_dream_reasoner()
             return self.dream_judge
+
+    @property
+    def feedback_reasoner(self) -> "FeedbackReasoner":
+        """Return who judges feedback."""
+        from mindmem.core.reason.rules.feedback.family import rules_feedback_reasoner
+
+        with self.guard:
+            if self.feedback_judge is None:
+                self.feedback_judge = rules_feedback_reasoner()
+            return self.feedback_judge
 
     @property
     def schemas(self) -> "Schemas":

@@ -231,7 +231,9 @@ class _Legs:
             of_topic = all_of(
                 self._owner, Test("entity_id", "eq", entity_id), Test("property_name", "eq", property_name)
             )
-            self._timelines[topic] = self._scan(of_topic, _TIMELINE)
+            found = self._scan(of_topic, _TIMELINE)
+            # What holds under a condition only is no value of the property at any time.
+            self._timelines[topic] = [memory for memory in found if not memory.condition]
         return self._timelines[topic]
 
     def _sharing(self, candidate: Candidate, memory: Memory) -> list[Memory]:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from mindmem.core.records.scope import Scope
 
-__all__ = ["MEM_TYPES", "MemType", "Memory", "Source", "Status", "TimePrecision"]
+__all__ = ["CONDITION", "CONDITIONAL", "MEM_TYPES", "MemType", "Memory", "Source", "Status", "TimePrecision"]
 
 MemType = Literal["profile", "fact", "episodic", "tool_trace", "experience", "skill_candidate", "file_knowledge"]
 Status = Literal["active", "archived", "erased"]
@@ -15,6 +15,10 @@ TimePrecision = Literal["instant", "day", "month", "year", "unknown"]
 MEM_TYPES: tuple[MemType, ...] = (
     "profile", "fact", "episodic", "tool_trace", "experience", "skill_candidate", "file_knowledge",
 )  # fmt: skip
+CONDITIONAL: Final = "conditional"
+"""Flag of a memory that holds under a condition only."""
+CONDITION: Final = "condition"
+"""Key of that condition's words in the metadata."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +75,8 @@ class Memory:
     def event_time(self) -> datetime | None:
         """Return when it happened: ``valid_from``, else ``observed_at``."""
         return self.valid_from or self.observed_at
+
+    @property
+    def condition(self) -> str:
+        """Return the words that say when it holds ("when I'm at work"), empty for always."""
+        return str(self.metadata.get(CONDITION) or "") if CONDITIONAL in self.flags else ""

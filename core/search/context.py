@@ -61,7 +61,9 @@ def _line(memory: Memory) -> str:
     said = f"{_plain(memory.speaker)}: " if _own_words(memory) else ""
     ended = f" (until {memory.valid_to:%Y-%m-%d})" if memory.valid_to is not None and memory.status != "active" else ""
     when = _when(memory)
-    return f"- {when}{said}{_plain(memory.content)}{ended}"
+    condition = _plain(memory.condition)
+    only = f"(only if: {condition}) " if condition else ""
+    return f"- {when}{only}{said}{_plain(memory.content)}{ended}"
 
 
 def _own_words(memory: Memory) -> bool:

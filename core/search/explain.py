@@ -7,9 +7,9 @@ from mindmem.core.records import Explanation, Hit
 
 __all__ = ["FACTORS", "describe", "explanation"]
 
-FACTORS: Final = ("subject", "time", "part")
+FACTORS: Final = ("subject", "time", "part", "condition")
 """Parts that the sum of the legs, or the reranker's score in its place, is multiplied by; ``part`` where only a piece
-of the question found it."""
+of the question found it, ``condition`` where it says nothing of the condition under which the memory holds."""
 
 
 def explanation(parts: Mapping[str, float], time: float | None) -> Explanation:

@@ -10,6 +10,7 @@ from mindmem.core.errors import BudgetReached, ModelUnavailable
 from mindmem.core.index.filters import Filter
 from mindmem.core.index.port import Query, SearchIndex
 from mindmem.core.records import Hit, Partition, SearchResult
+from mindmem.core.search.conditions import condition_factor
 from mindmem.core.search.dedupe import fold_hits
 from mindmem.core.search.expansion import along_paths, by_score, latest_first, on_timelines, related, spread
 from mindmem.core.search.explain import explanation
@@ -114,7 +115,7 @@ class _Searcher:
             for scored in found
             if scored.memory_id in records
         ]
-        hits = by_score(_at_times(hit, asked) for hit in self._joined(request, query, asks, hits))
+        hits = by_score(_as_asked(hit, query, asked) for hit in self._joined(request, query, asks, hits))
         floor = max(request.settings.floor, request.score_threshold or 0.0)
         kept = fold_hits(hit for hit in hits if hit.score >= floor)
         if self.recipe.latest:
@@ -145,6 +146,14 @@ class _Searcher:
         seeds = [hit.memory.memory_id for hit in hits[: recipe.seeds]]
         paths = walk(graph, lambda ids: index.align(asks, ids), query, begin=begin, seeds=seeds, limits=recipe.walk)
         return along_paths(hits, paths, index.get, graph, gain=recipe.gain)
+
+
+def _as_asked(hit: Hit, query: str, asked: Sequence[Asked]) -> Hit:
+    """Return the hit with its score by the times that are asked about, and by the condition under which it holds."""
+    hit, factor = _at_times(hit, asked), condition_factor(hit.memory, query)
+    if factor == 1.0:
+        return hit
+    return replace(hit, score=hit.score * factor, explanation={**hit.explanation, "condition": factor})
 
 
 def _at_times(hit: Hit, asked: Sequence[Asked]) -> Hit:

@@ -194,6 +194,12 @@ class Reader:
         rows = self.view("messages").rows("messages", _where(owner, message_id=ids)).unique("message_id", keep="first")
         return [(message_of(row), row["seq"], row["recorded_at"]) for row in _collect(rows).iter_rows(named=True)]
 
+    def messages_between(self, owner: Owner, after: int, upto: int) -> list[Message]:
+        """Return the messages that changes with ``after < seq <= upto`` brought, in the order they were recorded."""
+        rows = self.view("messages").rows("messages", _where(owner))
+        rows = rows.filter(pl.col("seq") > after, pl.col("seq") <= upto).unique("message_id", keep="first")
+        return [message_of(row) for row in _collect(rows.sort("seq", "position", "message_id")).iter_rows(named=True)]
+
     def around(self, message: Message, before: int = 2, after: int = 2) -> list[Message]:
         """Return the messages of its session from ``before`` positions ahead of it to ``after`` behind, in order."""
         scope = message.scope

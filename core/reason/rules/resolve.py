@@ -24,6 +24,7 @@ from mindmem.core.reason.rules.claims import (
 )
 from mindmem.core.reason.rules.newer import newer_value, taken_back
 from mindmem.core.records import Memory
+from mindmem.core.records.memory import CONDITIONAL
 
 __all__ = ["RulesResolver"]
 
@@ -50,6 +51,8 @@ class RulesResolver:
 
 def _resolve(candidate: Candidate, recalled: Sequence[Memory]) -> Resolution:
     claim = content_hash(candidate.content)
+    # What holds under a condition only stands beside what is said of all times: neither replaces the other.
+    recalled = [memory for memory in recalled if CONDITIONAL not in memory.flags or memory.content_hash == claim]
     for memory in recalled:
         if memory.content_hash == claim:
             return Resolution("reinforce", "said before", (memory.memory_id,))

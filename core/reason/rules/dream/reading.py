@@ -21,7 +21,7 @@ from mindmem.core.text import normalise_name
 
 __all__ = ["comparable", "same_value", "topic_of"]
 
-_DENIED: Final = frozenset({"negated", "past", "hypothetical", "instruction_like", "quoted", "deleted"})
+_DENIED: Final = frozenset({"negated", "past", "hypothetical", "instruction_like", "quoted", "deleted", "conditional"})
 """Flags of memories that tell no present value."""
 _PERSONAL: Final = re.compile(r"\b(?:i|me|my|we|us|our|you|your|he|she|they|it)\b|[?？!！]", re.IGNORECASE)
 _LONGEST: Final = 240

@@ -1,0 +1,1 @@
+"""Feedback: corrections by users become reviewable, undoable changes of what is remembered."""
