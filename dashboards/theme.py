@@ -67,6 +67,7 @@ CSS: Final = """<style>
 .mm-empty h3 { margin: 0 0 .3rem; padding: 0; font-size: 1.1rem; } .mm-empty p { margin: 0; opacity: .85; }
 .mm-empty code, .mm-empty b { font-weight: 600; }
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: inherit; opacity: .92; }
+[data-testid^="stBaseButton-primary"] p { color: light-dark(#ffffff, #0d2224); }
 [data-testid="stMainBlockContainer"] { max-width: 78rem; padding-top: 3.4rem; padding-bottom: 4rem; }
 [data-testid="stMetric"] { height: 100%; }
 @media (max-width: 640px) {

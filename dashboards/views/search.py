@@ -69,7 +69,7 @@ def _narrowed() -> tuple[dict[str, object], int, datetime | None, float]:
 def _hit(store: Store, hit: Hit, place: int) -> None:
     zone = widgets.zone(store)
     with st.container(border=True):
-        left, right = st.columns([3, 2], gap="large")
+        left, right = st.columns([3, 2], gap="small")
         with left:
             card = widgets.memory_card(hit.memory, zone, dimmed=hit.memory.status != "active")
             spans = {source.message_id: [(source.start, source.end)] for source in hit.memory.sources}
