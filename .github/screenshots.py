@@ -27,6 +27,8 @@ README: Final = {
     "timelines-dark": ("timelines?entity={entity}", "dark"),
     "search-light": ("search?q=Where+does+Mara+live%3F&user=mara", "light"),
 }
+README_HEIGHT: Final = 1000
+"""Pixels after which a picture of the README is cut."""
 PAGES: Final = {
     "overview": "",
     "timelines": "timelines?entity={entity}",
@@ -134,7 +136,9 @@ def shoot(address: str, ids: dict[str, str], options: argparse.Namespace) -> Ite
             page.set_default_timeout(90_000)
             yield from (f"{name}: {trouble}" for trouble in look(page, address, path.format(**ids), options.axe))
             file = folder / f"{name}.png"
-            page.screenshot(path=file, full_page=False)
+            size = page.viewport_size or {"width": width, "height": 900}
+            tall = size["height"] if options.everything else min(size["height"], README_HEIGHT)
+            page.screenshot(path=file, clip={"x": 0, "y": 0, "width": width, "height": tall})
             sys.stdout.write(f"{file} ({file.stat().st_size // 1024} kB)\n")
             context.close()
         browser.close()
