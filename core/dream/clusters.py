@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from mindmem.core.language.words import content_words
 from mindmem.core.reason.dream_port import Survey
 from mindmem.core.records import Memory
+from mindmem.core.text import normalise_name
 
-__all__ = ["Cluster", "clusters", "windows"]
+__all__ = ["Cluster", "clusters", "subject_of", "windows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,11 @@ def clusters(active: Sequence[Memory], seeds: Collection[str], survey: Survey, s
     groups: dict[str, list[Memory]] = defaultdict(list)
     of_entity: dict[str, set[str]] = defaultdict(set)
     for memory in active:
-        subject = _subject(memory, survey)
+        subject = subject_of(memory, survey)
         groups[subject].append(memory)
         if memory.entity_id:
             of_entity[memory.entity_id].add(subject)
-    wanted = list(dict.fromkeys(_subject(memory, survey) for memory in active if memory.memory_id in seeds))
+    wanted = list(dict.fromkeys(subject_of(memory, survey) for memory in active if memory.memory_id in seeds))
     taken: set[str] = set()
     found: list[Cluster] = []
     row: list[str] = []
@@ -76,10 +77,14 @@ def windows(cluster: Cluster, survey: Survey, size: int = 40) -> Iterator[tuple[
         yield tuple(room)
 
 
-def _subject(memory: Memory, survey: Survey) -> str:
+def subject_of(memory: Memory, survey: Survey) -> str:
+    """Return whom or what a memory is about, under one key for each owner: its topic's subject, else its entity's name.
+    Apps and agents of one user have memories of their own."""
     topic = survey.topics.get(memory.memory_id)
-    owner = f"{memory.scope.app_id}|{memory.scope.agent_id}|"
-    return topic.subject if topic else owner + (memory.entity_id or memory.speaker or memory.memory_id)
+    if topic is not None:
+        return topic.subject
+    name = normalise_name(memory.entity_name) or normalise_name(memory.speaker) or memory.memory_id
+    return "|".join((memory.scope.app_id, memory.scope.agent_id, name))
 
 
 def _around(

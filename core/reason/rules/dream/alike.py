@@ -1,5 +1,6 @@
 """Whether two memories of one subject make the same claim in other words. The distinction guards have the last word."""
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -21,7 +22,7 @@ _PLAIN: Final = frozenset(
             "have has had got own owns keep possess called named name call user person people very much lot big"
             " favorite favourite of to in at on for with as by from about and that this their his her my our its one s"
             " it he she they i we you me him them who which been some any there work job live reside based person's say"
-            " said tell told mention enjoy love like prefer fan fond adore keen use using"
+            " said tell told mention enjoy love like prefer fan fond adore keen into crazy always huge truly use using"
         ).split(),
     )
 )
@@ -41,9 +42,11 @@ def paraphrases(one: Memory, other: Memory, survey: Survey) -> bool:
         return False
     if _dated(one, other) or series(one.content, other.content):
         return False
-    if rephrased(one.content, other.content):
+    # Of one subject: whether it is called by its name or speaks of itself makes no difference.
+    texts = _unnamed(one.content, one.entity_name), _unnamed(other.content, other.entity_name)
+    if rephrased(*texts):
         return True
-    if distinct(one.content, other.content) is not None:
+    if distinct(*texts) is not None:
         return False
     first, second = survey.topics.get(one.memory_id), survey.topics.get(other.memory_id)
     topical = first is not None and second is not None
@@ -53,8 +56,9 @@ def paraphrases(one: Memory, other: Memory, survey: Survey) -> bool:
         return _beside(one.content, first.value) - named == _beside(other.content, second.value) - named  # type: ignore[union-attr]
     if topical and not same_value(first.value, second.value):  # type: ignore[union-attr]
         return False
-    a, b = _core(one.content), _core(other.content)
-    return bool(a and b) and len(a & b) >= 2 and len(a & b) >= _ALIKE * len(a | b)
+    named = frozenset(content_words(f"{one.entity_name} {one.speaker} {other.entity_name} {other.speaker}"))
+    a, b = _core(one.content) - named, _core(other.content) - named
+    return bool(a and b) and len(a & b) >= min(2, len(a | b)) and len(a & b) >= _ALIKE * len(a | b)
 
 
 def says_more(one: Memory, other: Memory) -> bool:
@@ -69,6 +73,11 @@ def _dated(one: Memory, other: Memory) -> bool:
         return True
     events = "episodic" in (one.mem_type, other.mem_type)
     return events and one.valid_from != other.valid_from
+
+
+@lru_cache(maxsize=16_384)
+def _unnamed(content: str, name: str) -> str:
+    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "I", content, flags=re.IGNORECASE) if name else content
 
 
 @lru_cache(maxsize=16_384)

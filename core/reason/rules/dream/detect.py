@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Final
 
+from mindmem.core.dream.clusters import subject_of
 from mindmem.core.ingest.guards import distinct, own_word, series
 from mindmem.core.language.words import content_words
 from mindmem.core.reason.dream_port import DetectRequest, Issue
@@ -142,7 +143,7 @@ class _Window:
     def _repetitions(self) -> None:
         subjects: dict[str, list[list[Memory]]] = defaultdict(list)
         for memory in self._left():
-            groups = subjects[self._subject(memory)]
+            groups = subjects[subject_of(memory, self._survey)]
             group = next((some for some in groups if all(paraphrases(one, memory, self._survey) for one in some)), None)
             if group is None:
                 groups.append([memory])
@@ -152,11 +153,6 @@ class _Window:
             for group in groups:
                 if len(group) > 1:
                     self._fold(group)
-
-    def _subject(self, memory: Memory) -> str:
-        topic = self._survey.topics.get(memory.memory_id)
-        owner = f"{memory.scope.app_id}|{memory.scope.agent_id}|"
-        return topic.subject if topic else owner + (memory.entity_id or memory.speaker)
 
     def _fold(self, group: Sequence[Memory]) -> None:
         keep = max(group, key=_substance)

@@ -1,7 +1,7 @@
 """A generated set for dreaming: invented subjects and values under 68 relations, half of the single-valued ones changed
 later, in many sentence forms. Everything follows from the seed; nothing is taken from any published data.
 
-Run it by itself for the figures: ``python tests/benchmarks/dream_gate.py --subjects 24 --seed 7``.
+Run it by itself for the figures: ``python tests/support/dream_gate.py --subjects 24 --seed 7``.
 """
 
 import argparse
