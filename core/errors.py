@@ -29,7 +29,10 @@ def bounded(value: object, limit: int = 80) -> str:
     >>> bounded("x" * 200, 10)
     "'xxxxxxxxx… (202 characters)"
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except RecursionError:
+        text = f"<a deeply nested {type(value).__name__}>"
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
 
 

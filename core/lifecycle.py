@@ -26,6 +26,8 @@ __all__ = ["DELETED", "archive_expired", "delete", "delete_all", "derived", "und
 
 DELETED = "deleted"
 """Flag of a memory that somebody took out, unlike one that a newer value superseded: ``as_of`` doesn't show it."""
+EDITED = "edited"
+"""Flag of a memory whose words somebody has put differently than its sources do."""
 _TRIES = 8
 _PAGE = 1000
 
@@ -63,7 +65,8 @@ def update(
             content_hash=memory.content_hash if content is None else ids.content_hash(content),
             metadata=memory.metadata if metadata is None else _merged(memory.metadata, metadata),
             status=status or memory.status,
-            flags=_flags(memory, status),
+            value=memory.value if content is None else _still_said(memory.value, content),
+            flags=_flags(memory, status, edited=content is not None and content != memory.content),
         )
         _refuse_double(services, changed)
         new_words = changed.content != memory.content
@@ -191,9 +194,7 @@ def derived(services: Services, plan: Plan) -> Plan:
     return replace(plan, actions=(*plan.actions, *retired))
 
 
-def _consequences(
-    services: Services, before: Memory, after: Memory
-) -> tuple[tuple[Edge, ...], tuple[Entity, ...]]:
+def _consequences(services: Services, before: Memory, after: Memory) -> tuple[tuple[Edge, ...], tuple[Entity, ...]]:
     """Return the edges and orphans that follow from a memory's being taken out, brought back, or given another
     subject."""
     owner = before.scope.partition
@@ -215,11 +216,17 @@ def _archive(memory: Memory) -> Action:
     return Action("archive", archived, "asked for by the caller")
 
 
-def _flags(memory: Memory, status: str | None) -> tuple[str, ...]:
+def _flags(memory: Memory, status: str | None, *, edited: bool = False) -> tuple[str, ...]:
+    flags = memory.flags if not edited else tuple(dict.fromkeys((*memory.flags, EDITED)))
     if status is None:
-        return memory.flags
-    kept = tuple(flag for flag in memory.flags if flag != DELETED)
+        return flags
+    kept = tuple(flag for flag in flags if flag != DELETED)
     return (*kept, DELETED) if status == "archived" else kept
+
+
+def _still_said(value: str, content: str) -> str:
+    """Return a property's value as long as the memory's new words hold it; else nobody said what it is."""
+    return value if value.casefold() in content.casefold() else ""
 
 
 def _all(services: Services, partition: Partition, wanted: Filter) -> list[Memory]:

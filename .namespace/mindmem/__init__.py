@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mindmem.core.async_memory import AsyncMemory
+    from mindmem.core.errors import MindMemError
     from mindmem.core.memory import Memory
     from mindmem.core.settings import Settings
 
-__all__ = ["AsyncMemory", "Memory", "Settings", "__version__"]
+__all__ = ["AsyncMemory", "Memory", "MindMemError", "Settings", "__version__"]
 
 __version__ = "0.1.0"
 _HOME = {
     "AsyncMemory": "mindmem.core.async_memory",
     "Memory": "mindmem.core.memory",
+    "MindMemError": "mindmem.core.errors",
     "Settings": "mindmem.core.settings",
 }
 

@@ -75,6 +75,8 @@ KEYWORD_FIELDS: Final = (
 )  # fmt: skip
 TIME_FIELDS: Final = ("validate_from", "validate_to", "created_at", "updated_at")
 TEXT_FIELDS: Final = ("content",)
+_ALSO: Final = {"valid_from": "validate_from", "valid_to": "validate_to"}
+"""The records' names of fields that the wire protocol names otherwise."""
 CLOSED: Final = {"mem_type": MEM_TYPES, "status": tuple(get_args(Status))}
 """Fields that hold one of a few values."""
 METADATA: Final = "metadata."
@@ -189,6 +191,7 @@ def _clause(given: object, place: str, depth: int) -> Filter:
 
 
 def _field(name: object, value: object) -> Filter:
+    name = _ALSO.get(name, name) if isinstance(name, str) else name
     operators = _operators(name)
     field = str(name)
     if isinstance(value, str) and value == _WILDCARD:

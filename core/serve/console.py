@@ -135,9 +135,9 @@ def with_session(command: Callable[Concatenate[Session, P], None]) -> Callable[P
 
 def console() -> "Console":
     """Return a console on stdout: colour on a terminal only, 80 columns when nobody says how wide it is."""
-    from rich.console import Console
+    from mindmem.core.serve.terminal import SafeConsole
 
-    return Console(highlight=False, emoji=False, markup=False)
+    return SafeConsole(highlight=False, emoji=False, markup=False)
 
 
 @contextmanager

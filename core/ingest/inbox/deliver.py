@@ -8,7 +8,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import ClassVar, Final, Protocol
 
-from mindmem.core.errors import BudgetReached, Conflict, InvalidInput, MindMemError
+from mindmem.core.errors import BudgetReached, Conflict, InvalidInput, MindMemError, ModelUnavailable
 from mindmem.core.ingest.failure import ExtractionFailed
 from mindmem.core.ingest.inbox.batches import Batch, Rejected
 from mindmem.core.ingest.request import AddRequest
@@ -130,8 +130,13 @@ def deliver(
 
 
 def without_content(error: BaseException) -> str:
-    """Return an error's code and the place that raised it; its message may quote what somebody said."""
+    """Return an error's code and the place that raised it; its message may quote what somebody said.
+
+    What an endpoint's failure says is about the endpoint alone, and names what to fix: that is told.
+    """
     code = error.code if isinstance(error, MindMemError) else type(error).__name__
+    if isinstance(error, ModelUnavailable) or (isinstance(error, ExtractionFailed) and not error.raw):
+        return f"{code}: {error}"
     frames = extract_tb(error.__traceback__)
     return f"{code} at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else code
 

@@ -225,7 +225,7 @@ def ask(
 
 @click.command("list", short_help="List what is remembered, newest first.")
 @_owner
-@click.option("--filter", "filters", metavar="JSON", help="""As in '{"entity_name": "Ann"}'; see the README.""")
+@click.option("--filter", "filters", metavar="JSON", help="""As in '{"property_name": "lives_in"}'; see the README.""")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many on a page.")
 @click.option("--cursor", metavar="CURSOR", help="Continue where the last page ended.")
 @with_session
