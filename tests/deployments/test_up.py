@@ -139,9 +139,16 @@ def up(place: Path, ports: tuple[int, int]) -> Iterator[Up]:
         yield started
 
 
-def write(up: Up, name: str, content: str) -> None:
+def taken(up: Up, name: str, content: str) -> list[str]:
+    """Put a message into the inbox, wait for the run that takes it, and return that run's tags."""
+    inbox = up.api.deployment("ingest/inbox")["id"]
+    before = {run["id"] for run in up.api.runs(inbox, ("COMPLETED",))}
     line = json.dumps({"user_id": "ann", "session_id": name, "role": "user", "content": content})
     (up.home / "inbox" / name).write_text(line + "\n", encoding="utf-8")
+    done = up.until(
+        lambda: [run for run in up.api.runs(inbox, ("COMPLETED",)) if run["id"] not in before], "a run took it"
+    )
+    return list(done[0]["tags"])
 
 
 def state(up: Up, run: str) -> str:
@@ -182,15 +189,11 @@ def test_a_run_that_is_started_through_the_api_completes(up: Up) -> None:
 
 
 def test_a_file_in_the_inbox_is_taken_at_once_by_one_run(up: Up) -> None:
-    inbox = up.api.deployment("ingest/inbox")["id"]
-    before = {run["id"] for run in up.api.runs(inbox, ("COMPLETED",))}
-    write(up, "one.jsonl", "I live in Oslo.")
-    done = up.until(
-        lambda: [run for run in up.api.runs(inbox, ("COMPLETED",)) if run["id"] not in before], "a run took it"
-    )
-    assert WORK_WAITS in done[0]["tags"]
+    if WORK_WAITS not in taken(up, "one.jsonl", "I live in Oslo."):  # the sweep of the quarter of an hour was quicker
+        assert WORK_WAITS in taken(up, "more.jsonl", "My dog is called Rex.")
+    started = up.said("Work waits")
     time.sleep(8)  # two looks: nothing waits any more
-    assert up.said("Work waits") == 1
+    assert up.said("Work waits") == started
     artifacts = up.api.post("artifacts/filter", {"artifacts": {"key": {"any_": ["ingest-summary"]}}})
     assert f"http://127.0.0.1:{up.ports[1]}/ingestion" in artifacts[0]["data"]
     assert "Oslo" not in json.dumps(artifacts)
@@ -223,14 +226,12 @@ def test_a_child_that_is_killed_comes_back(up: Up, name: str) -> None:
 
 
 def test_after_all_that_work_is_still_taken_in(up: Up) -> None:
-    inbox = up.api.deployment("ingest/inbox")["id"]
-    before = {run["id"] for run in up.api.runs(inbox, ("COMPLETED",))}
-    write(up, "two.jsonl", "My bicycle is green.")
-    up.until(lambda: [run for run in up.api.runs(inbox, ("COMPLETED",)) if run["id"] not in before], "a run took it")
+    taken(up, "two.jsonl", "My bicycle is green.")
     listed = subprocess.run(
         [MINDMEM, "list", "--home", str(up.home), "--json"], capture_output=True, text=True, timeout=120, check=True
     )
-    assert len(json.loads(listed.stdout)["memories"]) == 2
+    assert "My bicycle is green" in listed.stdout
+    assert listed.stdout.count("Oslo") >= 1, "nothing was lost"
 
 
 def test_ctrl_c_leaves_no_process_and_no_lock_and_kill_9_no_orphan(up: Up) -> None:

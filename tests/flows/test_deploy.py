@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from mindmem.deployments.apply import apply_all
 from mindmem.deployments.catch_up import CAUGHT_UP, catch_up, end_dead_runs
 from mindmem.deployments.manifest import manifest
 from mindmem.deployments.registry import SPECS, to_deployment
+from mindmem.flows.artifacts import links
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,6 +38,32 @@ def test_prefect_yaml_is_what_the_registry_says() -> None:
         assert entry["parameters"] == made.parameters
         assert entry["concurrency_limit"]["limit"] == made.concurrency_limit
         assert f"{made.flow_name}/{made.name}" == spec.full_name
+
+
+def test_reports_lead_into_the_dashboard_where_one_is_known() -> None:
+    assert links("", "overview", "memories") == ""
+    told = links("http://127.0.0.1:8501/", "overview", "memories")
+    assert told == (
+        "\nIn the dashboard: [Overview](http://127.0.0.1:8501/), [Memories](http://127.0.0.1:8501/memories)\n"
+    )
+
+
+@pytest.mark.prefect
+def test_the_worker_of_prefects_server_can_be_made_to_look_less_often(
+    prefect_server: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prefect.server.api import background_workers
+
+    from mindmem.deployments.server import PAUSE, calm
+
+    real = background_workers.Worker
+    known = signature(real).parameters
+    monkeypatch.setattr(background_workers, "Worker", real)
+    calm()
+    calmer = background_workers.Worker
+    assert isinstance(calmer, partial)
+    assert calmer.keywords == {"minimum_check_interval": PAUSE, "scheduling_resolution": PAUSE}
+    assert set(calmer.keywords) <= set(known), "this Prefect's worker takes them"
 
 
 @pytest.fixture
