@@ -19,7 +19,8 @@ def manifest(pool: str) -> str:
 
     # An empty `pull` says that there is no code to fetch: workers have MindMem installed.
     document = {"name": "mindmem", "pull": [], "deployments": [_entry(spec, pool) for spec in SPECS]}
-    return _HEAD.format(pool=pool) + yaml.safe_dump(document, sort_keys=False, width=100)
+    text: str = yaml.safe_dump(document, sort_keys=False, width=100)
+    return _HEAD.format(pool=pool) + text
 
 
 def _entry(spec: Spec, pool: str) -> dict[str, Any]:
