@@ -760,7 +760,8 @@ class Memory:
         """Correct what is remembered, by a user's words: "No, I meant Ghent", "please don't suggest steak again".
 
         A value that is put right leaves a successor, what is taken back is archived on record, and what holds under
-        a condition keeps it (``Memory.condition``). What is meant for the task at hand isn't kept. ``undo`` takes it back.
+        a condition keeps it (``condition`` of a record). What is meant for the task at hand isn't kept. ``undo`` takes
+        it back.
 
         Args:
             text: the user's words.

@@ -61,6 +61,15 @@ SPECS: Final = (
         parameters={"only_due": True, "stale_after_minutes": 60},
     ),
     Spec(
+        flow="feedback",
+        name="hourly",
+        entrypoint="mindmem.flows.feedback.feedback",
+        description="Every hour: what users corrected in their sessions since the last run.",
+        cron="35 * * * *",
+        tags=("mindmem", "feedback"),
+        parameters={"stale_after_minutes": 60},
+    ),
+    Spec(
         flow="maintain",
         name="daily",
         entrypoint="mindmem.flows.maintain.maintain",

@@ -57,11 +57,12 @@ async def claim_of(extract: Extractor, message: Message, signal: Signal, content
 def adopted(claim: Candidate, correction: Correction, target: Memory) -> Candidate:
     """Return the claim about what its target is about, where its words are the target's with another value put in, or
     where nothing else says what it is about."""
-    if not correction.value and claim.property_name not in ("", _WISH):
+    known = claim.property_name and (claim.property_name != _WISH or not target.property_name)
+    if known and not correction.value:
         return claim
     return replace(
         claim,
-        mem_type=target.mem_type,
+        mem_type=target.mem_type if correction.value or target.mem_type != "episodic" else claim.mem_type,
         entity_id=target.entity_id,
         entity_name=target.entity_name,
         entity_type=target.entity_type,

@@ -108,6 +108,7 @@ async def _decided(services: Services, work: Round) -> tuple[list[Decided], list
             claim=claim,
             recalled=tuple(one for one in given if one not in own),
             own=own,
+            speaker=work.message.name or "user",
             before=work.before,
         )
         verdict = await _asked(services, asked)

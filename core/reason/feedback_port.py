@@ -26,10 +26,11 @@ Persistence = Literal["task_temporary", "scenario_specific", "long_term"]
 class Signal:
     """Words of a user that correct or instruct the assistant: characters ``start`` to ``end`` (half-open) of a message.
 
-    ``kind`` is what they do: say what is so in place of something (``replace``) or beside what is known (``state``), ask
-    the assistant for something (``instruct``), or take something back and put nothing in its place (``retract``). ``statement`` is what
-    holds from now on, in the user's words; with ``fragment`` it is a value only, which says nothing without what it
-    replaces. ``rejected`` are the words that are wrong (empty: not named). ``condition`` belongs to scenario_specific.
+    ``kind`` is what they do: say what is so in place of something (``replace``) or beside what is known (``state``),
+    ask the assistant for something (``instruct``), or take something back and put nothing in its place (``retract``).
+    ``statement`` is what holds from now on, in the user's words; with ``fragment`` it is a value only, which says
+    nothing without what it replaces. ``rejected`` are the words that are wrong (empty: not named). ``condition``
+    belongs to scenario_specific.
     """
 
     message_id: str
@@ -68,14 +69,15 @@ class CorrectionRequest:
     """A signal, the claim that its statement makes (None: it makes none by itself), and what is known.
 
     ``recalled`` are active memories that it may be about, best first; ``own`` are those that were made of the very
-    message that carries it; ``before`` is what was said right before that message. ``last`` says that nothing more will
-    be searched: then ``Unsure`` leads to nothing being done.
+    message that carries it; ``speaker`` is who corrects, as entities are named; ``before`` is what was said right
+    before. ``last`` says that nothing more will be searched: then ``Unsure`` leads to nothing being done.
     """
 
     signal: Signal
     claim: Candidate | None
     recalled: tuple[Memory, ...] = ()
     own: tuple[Memory, ...] = ()
+    speaker: str = "user"
     before: str = ""
     last: bool = False
 

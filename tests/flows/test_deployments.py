@@ -40,9 +40,10 @@ def test_a_parameter_of_the_wrong_type_is_refused_before_anything_runs() -> None
         flow.validate_parameters({"stale_after_minutes": 0})
 
 
-def test_ingest_dream_and_maintain_have_a_schedule_and_rebuild_index_runs_on_demand() -> None:
+def test_ingest_dream_feedback_and_maintain_have_a_schedule_and_rebuild_index_runs_on_demand() -> None:
     crons = {spec.entrypoint.rsplit(".", 1)[1]: spec.cron for spec in SPECS}
-    assert crons == {"ingest": "*/15 * * * *", "dream": "5 * * * *", "maintain": "30 3 * * *", "rebuild_index": ""}
+    scheduled = {"ingest": "*/15 * * * *", "dream": "5 * * * *", "feedback": "35 * * * *", "maintain": "30 3 * * *"}
+    assert crons == {**scheduled, "rebuild_index": ""}
 
 
 @pytest.mark.parametrize("module", ["mindmem.flows.command", "mindmem.flows.direct", "mindmem.deployments.serve"])

@@ -127,7 +127,8 @@ _CLAIM: Final = re.compile(
     re.IGNORECASE,
 )
 _NO_CLAIM: Final = re.compile(
-    r"^(?:i(?:['’]m| am) (?:just |so |really |very |too |a bit |all )*(?:good|fine|ok(?:ay)?|sure|not sure|sorry"
+    r"^(?:(?:that|this|it|these|those|there|here|what|who|how|why|where|when|not|so|such|thanks|you|your|yours)\b"
+    r"|i(?:['’]m| am) (?:just |so |really |very |too |a bit |all )*(?:good|fine|ok(?:ay)?|sure|not sure|sorry"
     r"|done|kidding|joking|serious|happy"
     r"|glad|impressed|afraid|tired|busy|hungry|late|here|ready|bored|cold|back|curious|confused|lost|excited"
     r"|thinking|looking|trying|asking|wondering)\b"
@@ -203,6 +204,8 @@ def read(sentence: str, before: str, *, explicit: bool) -> Reading | None:
 
 def _read(text: str, before: str, *, cued: bool, explicit: bool, wrong: bool, led: bool) -> Reading | None:
     """Return what is left of a sentence without its openers comes to; ``led`` by the words that say when it holds."""
+    if _IDIOM.match(text):
+        return None
     if (found := _taken_back(text)) is not None:
         return found
     if (found := _standing(text)) is not None:
@@ -268,8 +271,6 @@ def _taken_back(text: str) -> Reading | None:
 
 def _standing(text: str) -> Reading | None:
     """Return the lasting wish of a sentence."""
-    if _IDIOM.match(text):
-        return None
     code = about_code(text)
     if match := _STANDING.match(text):
         cue = match["cue"]

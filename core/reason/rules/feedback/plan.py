@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from mindmem.core.ids import content_hash
+from mindmem.core.ids import content_hash, normalise_claim
 from mindmem.core.ingest.guards import own_word
 from mindmem.core.language.words import content_words, stem, words
 from mindmem.core.reason.feedback_port import Correction, CorrectionRequest, Signal
@@ -24,7 +24,7 @@ _EVENTS: Final = frozenset({"tool_trace", "experience", "skill_candidate", "file
 """Types that no correction of a fact or wish is about."""
 _SIDE: Final = frozenset(
     stem(word)
-    for word in "i my me mine you your we our the a an that it is am are was to of in at on for and or have has had do".split()
+    for word in "i my me you your we our the a an that it is am are was to of in at on for and or have has do".split()
 )
 _CHANGED: Final = 4
 """Words in which a restated sentence differs from the one that it puts right, at most."""
@@ -42,7 +42,13 @@ class RulesCorrectionPlanner:
 
 def _plan(request: CorrectionRequest) -> Verdict[Correction]:
     signal = request.signal
-    known = [memory for memory in request.recalled if memory.mem_type not in _EVENTS]
+    # What somebody else said stays on record as they said it.
+    known = [
+        memory
+        for memory in request.recalled
+        if memory.mem_type not in _EVENTS
+        and (memory.mem_type != "episodic" or normalise_claim(memory.entity_name) == normalise_claim(request.speaker))
+    ]
     if signal.kind == "retract":
         return _retraction(request, known)
     if signal.persistence == "task_temporary":
@@ -62,14 +68,14 @@ def _plan(request: CorrectionRequest) -> Verdict[Correction]:
 
 def _retraction(request: CorrectionRequest, known: Sequence[Memory]) -> Verdict[Correction]:
     signal = request.signal
-    own = [*known, *request.own]
     if signal.rejected:
-        named = _naming(signal.rejected, own)
+        named = _naming(signal.rejected, known)
     else:
         named = [memory for memory in known if _told(memory, request.before)]
         named = named if len(named) == 1 else []
     if named:
-        return Judged(Correction("delete", "the words take it back", _ids(named)))
+        kept = [memory for memory in request.own if signal.rejected and memory.mem_type == "episodic"]
+        return Judged(Correction("delete", "the words take it back", _ids((*named, *kept))))
     return _nothing(request, "nothing is known that the words take back")
 
 
@@ -145,6 +151,7 @@ def _statement(request: CorrectionRequest, known: Sequence[Memory], restated: tu
     own = [memory for memory in request.own if signal.kind != "instruct" or memory.mem_type != "episodic"]
     again = [memory for memory in (*own, *known) if _says(memory, signal, claim)]
     targets = [memory for memory in _targets(request, known) if memory not in again]
+    targets += [memory for memory in own if memory not in again and _is_rejected(memory, signal)]
     if targets:
         return Judged(
             Correction("update", "the words replace what was known", (*_ids(targets), *restated), signal.statement)
@@ -211,6 +218,12 @@ def _says(memory: Memory, signal: Signal, claim: Candidate | None) -> bool:
         return False
     same = memory.property_name == claim.property_name and value_stems(memory.value) == value_stems(claim.value)
     return same and same_subject(claim, memory) and denied(memory) == (claim.polarity < 0 or "past" in claim.flags)
+
+
+def _is_rejected(memory: Memory, signal: Signal) -> bool:
+    """Whether a memory holds as true the very value that the words which it was made of reject."""
+    wrong = value_stems(signal.rejected)
+    return bool(wrong) and value_stems(memory.value) == wrong and not denied(memory)
 
 
 def _opposite(claim: Candidate, memory: Memory) -> bool:

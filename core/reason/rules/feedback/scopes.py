@@ -25,7 +25,8 @@ _TEMPORARY: Final = re.compile(
 _LASTING: Final = re.compile(
     r"\b(?:always|never|from now on|in (?:the )?future|going forward|from here on|ever again|again|any ?more"
     r"|every time|each time"
-    r"|permanently|for good|remember|keep in mind)\b|以后|今后|从现在起|从今|永远|总是|每次|一直|再也|别再|不要再|记住|一律|始终",
+    r"|permanently|for good|remember|keep in mind)\b"
+    r"|以后|今后|从现在起|从今|永远|总是|每次|一直|再也|别再|不要再|记住|一律|始终",
     re.IGNORECASE,
 )
 _WHO: Final = (

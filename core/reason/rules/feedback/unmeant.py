@@ -38,7 +38,7 @@ _OTHERS: Final = re.compile(
     r" (?:said|says?|saying|told|tells?|telling|asked|asks|replied|wrote|writes|yelled|shouted|goes|was like|is like"
     r"|were like|texted|claims?|claimed|insists?|insisted|complained|warned|answered|thinks?|believes?)\b"
     r"|\bas (?:they|the saying) (?:say|goes)\b|\baccording to\b|\bthe (?:quote|saying|lyrics?)\b"
-    rf"|{_TEACHES}[^，,。]{{0,4}}?(?:说|告诉|问|写|喊|觉得|认为|骂)|俗话|常言",
+    rf"|(?<![给跟和对与]){_TEACHES}[^，,。]{{0,4}}?(?:说|告诉|问|写|喊|觉得|认为|骂)|俗话|常言",
     re.IGNORECASE,
 )
 _TO_ASSISTANT: Final = re.compile(

@@ -1,0 +1,61 @@
+"""Feedback: an hourly pass over recent sessions for what users corrected in them."""
+
+from pathlib import Path
+from typing import Annotated
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+from pydantic import Field
+
+from mindmem.core.errors import MindMemError
+from mindmem.core.feedback.receipt import FeedbackPass
+from mindmem.core.reports.facts import facts
+from mindmem.flows.artifacts import publish_report
+from mindmem.tasks.feedback import correct_sessions
+from mindmem.tasks.runtime import is_stale, opened
+
+__all__ = ["PendingFeedback", "feedback"]
+
+
+class PendingFeedback(MindMemError):
+    """Some users' sessions could not be looked at; the next run does them. ``report`` names the users."""
+
+    code = "pending_feedback"
+
+    def __init__(self, report: FeedbackPass) -> None:
+        codes = ", ".join(sorted(set(report.failed.values())))
+        super().__init__(f"The sessions of {len(report.failed)} users stay pending ({codes}); run it again.")
+        self.report = report
+
+
+@flow(name="feedback", flow_run_name="feedback", persist_result=False)
+async def feedback(
+    home: Path | None = None,
+    project_id: str | None = None,
+    user_id: str | None = None,
+    stale_after_minutes: Annotated[int, Field(ge=1)] = 60,
+) -> FeedbackPass | State[None]:
+    """Carry out what users corrected in their sessions since the last run.
+
+    Args:
+        home: folder of the store; left out: ``MINDMEM_HOME`` or ``~/.mindmem``.
+        project_id: project whose sessions are read.
+        user_id: only this user's.
+        stale_after_minutes: a scheduled run that starts later than that is skipped; the next one does its work.
+
+    Raises:
+        PendingFeedback: some users' sessions failed and stay pending; everything else was done.
+    """
+    if is_stale(stale_after_minutes):
+        return Completed(name="SkippedStale", message="The next run does this one's work.")
+    with opened(home, project_id) as store:
+        report = await correct_sessions(store, user_id)
+    shown = {"users": report.scopes, "messages": report.messages, "signals": report.signals}
+    counts = {f"corrections: {op}": number for op, number in report.counts.items()}
+    codes = [f"a user's sessions stay pending: {code}" for code in report.failed.values()]
+    found = facts({**shown, **counts, "changes": len(report.changes), "failed": len(report.failed)})
+    await publish_report("feedback-report", "Feedback", found, codes)
+    if report.failed:
+        raise PendingFeedback(report)
+    return report

@@ -1,0 +1,86 @@
+"""Dialogues of corrections: at least nine of ten that ask for something are done right, and next to no control is."""
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+from support.corrections import CHINESE, ENGLISH, Dialogue
+
+from mindmem import Memory
+from mindmem.core.records import Memory as MemoryRecord
+
+ALL = (*ENGLISH, *CHINESE)
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory(tmp_path_factory.mktemp("dialogues") / "home") as opened:
+        yield opened
+
+
+def _messages(dialogue: Dialogue) -> list[dict[str, object]]:
+    roles = ("user", "assistant")
+    return [
+        {"role": roles[(len(dialogue.said) - 1 - place) % 2], "content": words}
+        for place, words in enumerate(dialogue.said)
+    ]
+
+
+def _stands(memory: Memory, user: str, status: str) -> tuple[MemoryRecord, ...]:
+    return memory.list(user_id=user, filters={"status": status}, page_size=100).memories
+
+
+def _right(memory: Memory, user: str, dialogue: Dialogue) -> bool:
+    active, archived = _stands(memory, user, "active"), _stands(memory, user, "archived")
+    kept = [one for one in active if dialogue.keeps in one.content and one.mem_type != "episodic"]
+    if dialogue.keeps and not any(dialogue.condition in one.condition for one in kept):
+        return False
+    if dialogue.keeps and not dialogue.condition and any(one.condition for one in kept):
+        return False
+    if not dialogue.gone:
+        return True
+    still = [one for one in active if dialogue.gone in (one.value or one.content) and not {"negated"} & set(one.flags)]
+    still = [one for one in still if one.mem_type != "episodic"]
+    return not still and any(dialogue.gone in one.content for one in archived)
+
+
+def _score(memory: Memory, prefix: str, dialogues: Sequence[Dialogue]) -> list[str]:
+    return [
+        one.said[-1]
+        for place, one in enumerate(dialogues)
+        if not one.control and not _right(memory, f"{prefix}{place}", one)
+    ]
+
+
+def test_the_dialogues_are_as_many_as_promised() -> None:
+    counted = [(len(some), sum(one.control for one in some)) for some in (ENGLISH, CHINESE)]
+    assert counted == [(40, 20), (20, 10)]
+
+
+def test_explicit_feedback_does_what_is_asked_and_keeps_nothing_else(memory: Memory) -> None:
+    wrongly = []
+    for place, dialogue in enumerate(ALL):
+        user = f"explicit{place}"
+        for words in dialogue.known:
+            memory.add(words, user_id=user)
+        *before, last = _messages(dialogue)
+        receipt = memory.feedback(str(last["content"]), user_id=user, messages=before)
+        if dialogue.control and receipt.changes:
+            wrongly.append(dialogue.said[-1])
+    missed = _score(memory, "explicit", ALL)
+    assert len(missed) <= 0.1 * 30, missed
+    assert len(wrongly) <= 0.05 * 30, wrongly
+
+
+def test_a_pass_over_sessions_does_what_was_asked_and_keeps_nothing_else(memory: Memory) -> None:
+    for place, dialogue in enumerate(ALL):
+        user = f"implicit{place}"
+        for words in dialogue.known:
+            memory.add(words, user_id=user)
+        memory.add(_messages(dialogue), user_id=user, session_id="talk")
+    controls = {f"implicit{place}": one.said[-1] for place, one in enumerate(ALL) if one.control}
+    report = memory.feedback_pass()
+    wrongly = [controls[one.scope.user_id] for one in report.changes if one.scope.user_id in controls]
+    missed = _score(memory, "implicit", ALL)
+    assert report.failed == {}
+    assert len(missed) <= 0.1 * 30, missed
+    assert len(wrongly) <= 0.05 * 30, wrongly

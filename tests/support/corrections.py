@@ -1,0 +1,135 @@
+"""Dialogues in which users correct an assistant, or only seem to: written for these tests, English and Chinese."""
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["CHINESE", "ENGLISH", "Dialogue"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """What is known, what is said (the assistant's words and the user's, in turn, the user's last), and what must be.
+
+    ``keeps`` are words that an active memory must hold afterwards, ``gone`` words of one that must be archived,
+    ``condition`` words of the kept one's condition. A control has none of them: nothing may change.
+    """
+
+    said: tuple[str, ...]
+    known: tuple[str, ...] = ()
+    keeps: str = ""
+    gone: str = ""
+    condition: str = ""
+
+    @property
+    def control(self) -> bool:
+        """Return whether nothing may change."""
+        return not (self.keeps or self.gone)
+
+
+ENGLISH: Final = (
+    # values put right
+    Dialogue(("You live in Bonn, right?", "No, I meant Ghent, not Bonn."), ("I live in Bonn.",), "Ghent", "Bonn"),
+    Dialogue(("Shall I greet Norma?", "It's Nora, not Norma."), ("My sister is called Norma.",), "Nora", "Norma"),
+    Dialogue(("Hi Jon!", "My name is not Jon but John."), ("My name is Jon.",), "John", "Jon"),
+    Dialogue(
+        ("Your team stores billing in PostgreSQL.", "That's wrong, the project uses MySQL."),
+        ("The project uses PostgreSQL.",),
+        "MySQL",
+        "PostgreSQL",
+    ),
+    Dialogue(
+        ("Here is a list of Sichuan places.", "Actually no, I hate Chinese food."),
+        ("I love Chinese food.",),
+        "hate Chinese food",
+        "love Chinese food",
+    ),
+    Dialogue(
+        ("I noted your flight for Thursday.", "That's not right. My flight is on Friday."),
+        ("My flight is on Thursday.",),
+        "Friday",
+        "Thursday",
+    ),
+    Dialogue(
+        ("As a teacher you must be tired.", "You got that wrong, I'm a nurse."), ("I'm a teacher.",), "nurse", "teacher"
+    ),
+    Dialogue(
+        ("Should I mail the Acme account?", "Scratch that, I work at Initech now."),
+        ("I work at Acme.",),
+        "Initech",
+        "Acme",
+    ),
+    # lasting wishes and refused suggestions
+    Dialogue(("How about a steakhouse?", "Please don't suggest steak again."), (), "steak"),
+    Dialogue(("Sure thing! 😀🎉", "Could you stop using emojis in your replies?"), (), "emojis"),
+    Dialogue(("Voilà, the summary.", "From now on, always answer in English."), (), "English"),
+    Dialogue(("You could grill some ribs.", "No thanks, I don't eat meat."), (), "eat meat"),
+    Dialogue(("Try the cashew curry!", "I told you I'm allergic to nuts."), (), "allergic to nuts"),
+    Dialogue(("What about a jazz night?", "I'm not a fan of jazz, honestly."), (), "jazz"),
+    Dialogue(("Good morning, Robert.", "Please never call me Robert, I go by Bob."), (), "Robert"),
+    # conditions
+    Dialogue(
+        ("hey boss, all done, cheers", "For emails to my boss, please use a formal tone."),
+        (),
+        "formal tone",
+        condition="emails to my boss",
+    ),
+    Dialogue(
+        ("Here is a long essay on it.", "When I'm at work, keep your answers short."), (), "short", condition="at work"
+    ),
+    Dialogue(
+        ("Would a big party suit you?", "Actually, with close friends I prefer long dinners at home."),
+        (),
+        "long dinners",
+        condition="close friends",
+    ),
+    # taken back
+    Dialogue(("You like sushi, so…", "Forget that I like sushi."), ("I like sushi.",), gone="sushi"),
+    Dialogue(("How is your dog Rex?", "That's not true, I never said I have a dog."), ("I have a dog.",), gone="a dog"),
+    # controls
+    Dialogue(("The cat opened the door itself.", "No way! That's so funny.")),
+    Dialogue(("I booked the earlier train.", "Actually that's great, thanks!")),
+    Dialogue(("Done.", "No, that's fine as it is.")),
+    Dialogue(("Anything else?", "No, I'm good, thank you.")),
+    Dialogue(("The capital is Canberra.", "Is that wrong? I always thought it was Sydney.")),
+    Dialogue(("Ready.", "What if I said that's wrong and I live on the moon?")),
+    Dialogue(("How was your day?", "My boss said don't ever send that report again.")),
+    Dialogue(("Who called?", 'She yelled "no, I meant the blue one" across the shop.')),
+    Dialogue(
+        ("You live in Bonn.", "No, I actually live in a castle with dragons, just kidding!"), ("I live in Bonn.",)
+    ),
+    Dialogue(("I'm sorry for the delay.", "Don't worry about it, never mind.")),
+    Dialogue(("Here is the draft.", "No, make it shorter please.")),
+    Dialogue(("Which file?", "Actually, use the second file for this one.")),
+    Dialogue(("Here is the letter.", "For this email, use a very formal tone.")),
+    Dialogue(("Here is the patch.", "That's not right, the test fails because the function returns null.")),
+    Dialogue(("It raises now.", "Actually, rename the variable to total, not sum.")),
+    Dialogue(("The quiz is tricky.", "I told you so!")),
+    Dialogue(("You guessed it.", "Stop kidding me!")),
+    Dialogue(("I could order pizza.", "Just for today, no dairy please.")),
+    Dialogue(("A friend would be glad.", "Imagine I told you that I never eat fish, how would you answer?")),
+    Dialogue(("It may rain.", "Not bad, but not exactly what I hoped for.")),
+)
+
+CHINESE: Final = (
+    Dialogue(("您住在北京对吧？", "不对，我住在上海。"), ("我住在北京。",), "上海", "北京"),
+    Dialogue(("您是产品经理。", "我不是产品经理，是设计师。"), ("我是产品经理。",), "设计师", "产品经理"),
+    Dialogue(("会议定在周四。", "我说的是周五，不是周四。"), ("会议在周四。",), "周五", "周四"),
+    Dialogue(("推荐您吃火锅。", "别再给我推荐火锅了。"), (), "火锅"),
+    Dialogue(("好的😀", "以后不要用表情符号。"), (), "表情符号"),
+    Dialogue(("试试花生糖吧。", "记住，我对花生过敏。"), (), "花生过敏"),
+    Dialogue(("您的猫小黑怎么样？", "你搞错了，我的猫叫小白。"), ("我的猫叫小黑。",), "小白", "小黑"),
+    Dialogue(("收到啦亲！", "工作的时候请用正式的语气。"), (), "正式的语气", condition="工作"),
+    Dialogue(("要不要来份牛排？", "不，我不吃牛肉。"), (), "不吃牛肉"),
+    Dialogue(("我写好了。", "以后给客户写邮件时请用英文。"), (), "英文", condition="客户"),
+    # controls
+    Dialogue(("猫自己开了门。", "不是吧！太好笑了。")),
+    Dialogue(("您的意思是？", "如果我说不对，你会怎么办？")),
+    Dialogue(("今天怎么样？", "老师说以后不要再迟到。")),
+    Dialogue(("写好了。", "这次用英文写。")),
+    Dialogue(("晚饭呢？", "今天先不吃辣。")),
+    Dialogue(("换一个？", "其实挺好的，不用改。")),
+    Dialogue(("抱歉久等了。", "没关系，别担心。")),
+    Dialogue(("您住在北京。", "不对，我住在月球上，哈哈开玩笑的。"), ("我住在北京。",)),
+    Dialogue(("补丁好了。", "不对，这个函数的返回值错了。")),
+    Dialogue(("首都是堪培拉。", "不是悉尼吗？")),
+)
