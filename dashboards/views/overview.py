@@ -13,7 +13,8 @@ from mindmem.dashboards.store import Store
 __all__ = ["PAGE"]
 
 _RUNS: Final = 200
-"""Newest changes in which runs are looked for."""
+"""Newest changes in which runs and dreams are looked for."""
+_SHOWN: Final = 8
 
 
 def render(store: Store) -> None:
@@ -34,12 +35,13 @@ def render(store: Store) -> None:
     left, right = st.columns(2, gap="large")
     left.altair_chart(charts.growth(frame))
     right.altair_chart(charts.activity(frame))
+    changes = readers.changes(store, at, user, _RUNS)
     left, right = st.columns(2, gap="large")
     with left:
         _health(store)
-        _dreams()
+        _dreams(store, changes)
     with right:
-        _latest(store, readers.changes(store, at, user, _RUNS))
+        _latest(store, changes)
 
 
 def _numbers(store: Store, user: str | None) -> None:
@@ -81,19 +83,23 @@ def _health(store: Store) -> None:
     st.caption("`mindmem doctor` compares ledger, tables and index in full.")
 
 
-def _dreams() -> None:
+def _dreams(store: Store, changes: list[Change]) -> None:
     st.subheader("Dreams", anchor=False)
-    widgets.empty(
-        "No dream has run yet",
-        "Once nightly consolidation runs, its last runs and the share of memories that it kept active will be here.",
-    )
+    dreams = [one for one in changes if one.kind == "dream"][:_SHOWN]
+    if not dreams:
+        widgets.empty(
+            "No dream among the latest changes", "Consolidate now with `mindmem dream`, or wait for the night."
+        )
+        return
+    zone = widgets.zone(store)
+    widgets.show(widgets.steps([(widgets.change_line(one), widgets.change_detail(one, zone), True) for one in dreams]))
 
 
 def _latest(store: Store, changes: list[Change]) -> None:
     st.subheader("Latest changes", anchor=False)
     zone = widgets.zone(store)
     widgets.show(
-        widgets.steps([(widgets.change_line(one), widgets.change_detail(one, zone), False) for one in changes[:8]])
+        widgets.steps([(widgets.change_line(one), widgets.change_detail(one, zone), False) for one in changes[:_SHOWN]])
     )
     runs = list(dict.fromkeys(one.run_id for one in changes if one.run_id))
     url = store.settings.dashboard.prefect_url.rstrip("/")
