@@ -35,6 +35,14 @@ TAIL: Final = re.compile(r"(?:了|的|啊|呀|哦|呢|吧|哈|嘛|啦|～|~|\s|[
 _DEICTIC: Final = re.compile(
     r"^(?:这|那|它|他|她|你|您|我|咱|其|此|该|一下|什么|怎么|大家|自己|一样|一起|得|了|着|过|个|些|有点|去|来|不|没)"
 )
+_DENYING: Final = re.compile(
+    r"(?:不|没有?|未(?!$)|并非|并未|从未|尚未|而非|除非)(?:再|会|可能|一定|太|该|能|算|就|怎么|那么|是很|很|必|只|仅|光|单|曾|有)*$"
+)
+"""Ends a name, property or value that has eaten the denial of the verb after it."""
+_DENIES_WITHIN: Final = re.compile(
+    r"[不没](?:有|再|太|怎么|会|想)*(?:喜欢|喜爱|爱|讨厌|是|叫|住|在|用|过敏|工作|上班|结婚)"
+)
+"""A second clause within a value, which denies: 咖啡不喜欢茶."""
 VERBS: Final = {
     "创立": "founded", "创办": "founded", "成立": "founded", "创建": "founded", "写": "written", "编写": "written",
     "撰写": "written", "发明": "invented", "开发": "developed", "设计": "designed", "导演": "directed",
@@ -90,9 +98,13 @@ def _make(
         return None
     groups = match.groupdict()
     who = groups.get("who") or ""
-    if groups.get("not"):
-        polarity = -polarity
     past = bool(groups.get("past"))
+    denied = bool(groups.get("not") or groups.get("nor"))
+    eaten = any(_DENYING.search(part) for part in (groups.get("name"), groups.get("property"), value) if part)
+    if eaten or _DENIES_WITHIN.search(value) or (denied and (past or (groups.get("not") and groups.get("nor")))):
+        return None  # nor is 以前不住在X a place where one lived
+    if denied:
+        polarity = -polarity
     entity = groups.get("name") or (TEAM if who in ("我们", "咱们") and name.startswith("uses") else OWNER)
     if entity not in (OWNER, TEAM) and (_DEICTIC.match(entity) or entity == "我们" or _COMMON.match(entity)):
         return None
@@ -139,7 +151,7 @@ def dislikes(match: "re.Match[str]") -> Statement | None:
 def works(match: "re.Match[str]") -> Statement | None:
     """Read 我在X工作, where X is an employer or a place."""
     place = match["value"]
-    if _NO_EMPLOYER.fullmatch(place) or _NO_PLACE.search(place):
+    if _NO_EMPLOYER.fullmatch(place) or _NO_PLACE.search(place) or place.endswith(("找", "找到", "找到了")):
         return None
     if _SOME.match(place):
         return _make(match, "workplace", place)

@@ -79,3 +79,90 @@ async def test_a_chinese_memory_stays_chinese_with_its_names() -> None:
 async def test_clauses_share_their_subject_and_a_named_speaker_takes_its_place() -> None:
     extraction = await extract(said("我叫小明，今年28岁，住在上海。", name="小明"))
     assert texts(extraction, "profile") == ["小明叫小明。", "小明今年28岁。", "小明住在上海。"]
+
+
+@pytest.mark.parametrize(
+    ("text", "property_name", "value"),
+    [
+        ("我对花生不过敏。", "allergic_to", "花生"),
+        ("我对花生并不过敏。", "allergic_to", "花生"),
+        ("我对花生已经不再过敏了。", "allergic_to", "花生"),
+        ("我的手机号不是13912345678。", "phone", "13912345678"),
+        ("我的手机号已经不是13912345678了。", "phone", "13912345678"),
+        ("我现在的邮箱不是a@b.com。", "email", "a@b.com"),
+        ("我的生日并非5月3日。", "birthday", "5月3日"),
+        ("我的名字不叫小明。", "name", "小明"),
+        ("我妈妈不叫李娜。", "mother", "李娜"),
+        ("我最喜欢的颜色不再是蓝色。", "favorite_颜色", "蓝色"),
+        ("我在腾讯公司从不上班。", "works_at", "腾讯公司"),
+        ("我不养猫。", "has_cat", "猫"),
+        ("我没有养猫。", "has_cat", "猫"),
+    ],
+)
+async def test_a_denial_is_held_as_one_and_is_no_part_of_property_or_value(
+    text: str, property_name: str, value: str
+) -> None:
+    candidate = only(await extract(text))
+    assert (candidate.property_name, candidate.value) == (property_name, value)
+    assert (candidate.polarity, candidate.flags) == (-1, ("negated",))
+
+
+@pytest.mark.parametrize(
+    ("text", "entity", "property_name", "value"),
+    [
+        ("法国的首都不是里昂。", "法国", "capital", "里昂"),
+        ("故宫并不位于上海。", "故宫", "located_in", "上海"),
+        ("腾讯不是由马云创立的。", "腾讯", "founded_by", "马云"),
+        ("腾讯并非由马云创立。", "腾讯", "founded_by", "马云"),
+        ("李雷已经不住在杭州了。", "李雷", "lives_in", "杭州"),
+        ("李雷没在腾讯公司工作。", "李雷", "works_at", "腾讯公司"),
+        ("李雷没有和韩梅梅结婚。", "李雷", "married_to", "韩梅梅"),
+        ("李雷和韩梅梅没有结婚。", "李雷", "married_to", "韩梅梅"),
+        ("李雷并不是护士。", "李雷", "occupation", "护士"),
+        ("我们用的不是PostgreSQL。", "team", "uses", "PostgreSQL"),
+        ("我们没用PostgreSQL。", "team", "uses", "PostgreSQL"),
+    ],
+)
+async def test_a_denial_is_no_part_of_the_name_that_it_is_about(
+    text: str, entity: str, property_name: str, value: str
+) -> None:
+    candidate = only(await extract(text))
+    assert (candidate.entity_name, candidate.property_name, candidate.value) == (entity, property_name, value)
+    assert (candidate.polarity, candidate.flags) == (-1, ("negated",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我对花生不是很过敏。",
+        "我的爱好不只是爬山。",
+        "我的生日不可能是5月3日。",
+        "李雷不讨厌香菜。",
+        "我喜欢咖啡不喜欢茶。",
+        "我以前不住在北京。",
+        "我没有在腾讯找到工作。",
+        "我没有说法语。",
+        "我有的不是猫。",
+        "我不用上班。",
+        "我不是不在腾讯公司工作。",
+    ],
+)
+async def test_what_is_denied_in_part_or_of_once_is_kept_as_said_and_no_more(text: str) -> None:
+    extraction = await extract(text)
+    assert (typed(extraction), texts(extraction, "episodic")) == ([], [text])
+
+
+@pytest.mark.parametrize(
+    ("text", "property_name", "value"),
+    [
+        ("我的性别是男。", "性别", "男"),
+        ("我的未来是海洋。", "未来", "海洋"),
+        ("我的座右铭是永不放弃。", "座右铭", "永不放弃"),
+        ("我的不锈钢锅是双立人。", "不锈钢锅", "双立人"),
+        ("我现在最喜欢的颜色是绿色。", "favorite_颜色", "绿色"),
+        ("我现在的手机号是13912345678。", "phone", "13912345678"),
+    ],
+)
+async def test_words_that_only_look_like_denials_deny_nothing(text: str, property_name: str, value: str) -> None:
+    candidate = only(await extract(text))
+    assert (candidate.property_name, candidate.value, candidate.polarity) == (property_name, value, 1)
