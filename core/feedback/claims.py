@@ -1,5 +1,6 @@
 """What a correction's statement claims, as a candidate that can be compared and kept."""
 
+import re
 from dataclasses import replace
 from typing import Final
 
@@ -12,6 +13,7 @@ from mindmem.core.records.memory import CONDITIONAL
 
 __all__ = ["adopted", "claim_of", "sentence"]
 
+_CHINESE: Final = re.compile("[\u4e00-\u9fff]")
 _SURE: Final = 0.95
 """How sure a claim is that somebody made to put something right."""
 _WISH: Final = "standing_request"
@@ -24,7 +26,7 @@ def sentence(words: str) -> str:
     """Return a statement as a sentence, as other memories have it."""
     if not words or words[-1] in ".!?。！？" or len(words) < 4:
         return words
-    return f"{words}。" if ord(words[-1]) > 0x2E7F else f"{words}."
+    return f"{words}。" if _CHINESE.search(words) else f"{words}."
 
 
 async def claim_of(extract: Extractor, message: Message, signal: Signal, content: str, zone: str) -> Candidate:

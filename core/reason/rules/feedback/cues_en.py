@@ -98,6 +98,9 @@ _BUT_NOT: Final = re.compile(
     re.IGNORECASE,
 )
 _INSTEAD: Final = re.compile(r"^(?P<claim>.+?) (?:instead of|rather than) (?P<old>[^,]{2,60})$", re.IGNORECASE)
+_PRONOUN: Final = re.compile(
+    r"(?:me|you|him|her|us|them|it|that|this|these|those|mine|yours|now|here|there)", re.IGNORECASE
+)
 _ITS: Final = re.compile(
     rf"^(?:it|that|this|they|he|she)(?:{_APOS}s| is| was|{_APOS}re| are| should be) (?P<value>.+)$", re.IGNORECASE
 )
@@ -315,6 +318,8 @@ def _instead(text: str, *, cued: bool) -> Reading | None:
         if match is None:
             continue
         claim, old = match["claim"].strip(" ,"), match["old"].strip()
+        if _PRONOUN.fullmatch(old):
+            return None
         meant = re.match(
             r"(?:what )?i (?:actually |really )?(?:meant|mean|said)(?: was| is| that)? ", claim, re.IGNORECASE
         )

@@ -12,7 +12,7 @@ from mindmem.core.reason.port import Judged, Verdict
 from mindmem.core.reason.rules import junk
 from mindmem.core.reason.rules.feedback import cues_en, cues_zh
 from mindmem.core.reason.rules.feedback.reading import Reading
-from mindmem.core.reason.rules.feedback.scopes import persistence
+from mindmem.core.reason.rules.feedback.scopes import condition_of, persistence
 from mindmem.core.reason.rules.feedback.unmeant import in_jest, unmeant, unquoted
 from mindmem.core.reason.rules.sentences import Sentence, is_chinese, split
 from mindmem.core.records import Message
@@ -45,6 +45,7 @@ def _of_message(message: Message, before: str, *, explicit: bool) -> Iterator[Si
     if len(content) > _READ or in_jest(content) or junk.is_instruction(content) or junk.is_dump(content):
         return
     opened: Sentence | None = None  # said that something is wrong; what is right may follow
+    corrected = False
     for sentence in _sentences(content):
         if unmeant(sentence.text):
             opened = None
@@ -54,7 +55,11 @@ def _of_message(message: Message, before: str, *, explicit: bool) -> Iterator[Si
         if found is not None and found.bare:
             opened = opened or sentence
             continue
+        if found is None and corrected:  # when something else holds often follows
+            found = read(sentence.text, before, explicit=True)
+            found = found if found is not None and condition_of(found.statement, directive=found.directive) else None
         if found is not None:
+            corrected = True
             if opened is not None and found.kind == "state" and not found.directive:
                 found = replace(found, kind="replace")
             yield _signal(message, opened or sentence, sentence, found)
