@@ -202,6 +202,10 @@ class CurrentIndex:
         """Return who bears each name, by the name's key."""
         return self._run(lambda index: index.named(partition, names))
 
+    def bearing(self, partition: Partition, parts: Sequence[str]) -> list[str]:
+        """Return the ids of the entities that have any of these parts."""
+        return self._run(lambda index: index.bearing(partition, parts))
+
     def linked(self, partition: Partition, text: str, *, limit: int = 20) -> list[Linked]:
         """Return the known names that stand in a text."""
         return self._run(lambda index: index.linked(partition, text, limit=limit))

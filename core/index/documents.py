@@ -11,6 +11,7 @@ from mindmem.core.ids import digest
 from mindmem.core.index.names import name_key
 from mindmem.core.index.port import Document, EntityDocument
 from mindmem.core.records import Entity, Memory
+from mindmem.core.schema.parts import parts_of
 
 __all__ = [
     "context_lines", "document", "embed_text", "entity_document", "entity_text", "entity_vector_key", "fields_of",
@@ -68,7 +69,7 @@ def entity_document(entity: Entity, embedding: Embedding | None = None) -> Entit
     names = dict.fromkeys(name.strip() for name in (entity.name, *entity.aliases))
     keys = tuple(dict.fromkeys(key for key in map(name_key, names) if key))
     texts = dict.fromkeys((*names, entity.description, *entity.search_fields))
-    return EntityDocument(entity, keys, tuple(text for text in texts if text), embedding)
+    return EntityDocument(entity, keys, parts_of(names), tuple(text for text in texts if text), embedding)
 
 
 def entity_text(entity: Entity) -> str:

@@ -35,10 +35,12 @@ class Document:
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityDocument:
     """One entity as the index keeps it: the record, the keys of its name and aliases (``names.name_key``, the name's
-    first), the texts that it is found by (each is scored by itself), the vector of what it is."""
+    first), the parts of its names (``schema.parts``), the texts that it is found by (each is scored by itself), the
+    vector of what it is."""
 
     entity: Entity
     keys: tuple[str, ...]
+    parts: tuple[str, ...]
     fields: tuple[str, ...]
     embedding: Embedding | None = None
 
@@ -204,6 +206,11 @@ class SearchIndex(Protocol):
 
         A merged entity's names lead to the one that it became; archived entities bear none. Names that nobody bears are
         left out."""
+        ...
+
+    def bearing(self, partition: Partition, parts: Sequence[str]) -> list[str]:
+        """Return the ids of the entities that have any of these parts, in order: archived and merged ones, too. What it
+        costs depends on how many have one, not on how many there are."""
         ...
 
     def linked(self, partition: Partition, text: str, *, limit: int = 20) -> list[Linked]:

@@ -18,7 +18,7 @@ from mindmem.core.reason.port import Candidate
 from mindmem.core.records import Entity, Memory, Message, Plan, Scope
 from mindmem.core.schema.derive import State, derive, touched
 from mindmem.core.schema.fuse import Fused
-from mindmem.core.schema.known import KnownEntities
+from mindmem.core.schema.known import Indexed, KnownEntities
 from mindmem.core.schema.segment import Episode, segmented
 from mindmem.core.schema.steps import Schematic, Subgraph, TryAgain, complete, fuse, prepare
 from mindmem.core.services import Services
@@ -70,8 +70,7 @@ async def fused(services: Services, scope: Scope, subgraph: Subgraph) -> Fused:
     Raises:
         ExtractionFailed: the reasoner failed; nothing was written.
     """
-    rows = services.reader.entities(scope.partition)
-    known = KnownEntities(one for one in rows if one.scope.key == scope.without_session().key)
+    known = KnownEntities(Indexed(services.projector.index, scope))
     try:
         return await fuse(subgraph, known, scope)
     except TryAgain as error:
@@ -83,8 +82,11 @@ async def completed(services: Services, plan: Plan, subgraph: Subgraph, found: F
     owners = {message.message_id: message for message in plan.messages}
     whole = complete(plan, subgraph, found, gated, owners)
     for gone, kept in found.same:
-        whole = _one(services, whole, found.known.by_id[gone], found.known.by_id[kept])
-    return await _derived(services, subgraph.by, whole, found.known.by_id)
+        one, other = found.known.get(gone), found.known.get(kept)
+        if one is not None and other is not None:
+            whole = _one(services, whole, one, other)
+    rows = {name: one for name in touched(whole) if (one := found.known.get(name)) is not None}
+    return await _derived(services, subgraph.by, whole, rows)
 
 
 def _one(services: Services, plan: Plan, gone: Entity, kept: Entity) -> Plan:

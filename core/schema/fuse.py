@@ -16,7 +16,7 @@ from mindmem.core.ingest.memories import entity_of_name
 from mindmem.core.reason.port import Candidate, Judged, Mention, Verdict
 from mindmem.core.reason.schema_port import EntityMatch, MatchRequest
 from mindmem.core.records import Edge, Entity, Scope
-from mindmem.core.schema.known import KnownEntities
+from mindmem.core.schema.known import KnownEntities, Listed
 from mindmem.core.schema.names import family, fits, incompatible, name_key, plain_name, titled
 from mindmem.core.schema.surfaces import aliases_of, beside, named, spotted
 from mindmem.core.text import normalise_name
@@ -198,7 +198,7 @@ class Fusing:
     def questions(self) -> list[MatchRequest]:
         """Return what the matcher is asked: each new name with those that it may stand for."""
         unknown = [sense for sense in self._roots() if sense.entity is None]
-        fresh = KnownEntities([self._new(sense) for sense in unknown])
+        fresh = KnownEntities(Listed([self._new(sense) for sense in unknown]))
         for sense in unknown:
             own = self._new(sense).entity_id
             found = {one.entity_id: one for one in self._near(sense.name, sense.kind, fresh)}
@@ -251,10 +251,10 @@ class Fusing:
                 if mine != theirs:
                     one, two = sorted((mine, theirs))
                     self._edges.append(Edge(one, "RELATED_TO", two, self._scope, kind=MAYBE_SAME))
-        changed = [one for one in entities.values() if one != self._known.by_id.get(one.entity_id)]
+        changed = [one for one in entities.values() if one != self._known.get(one.entity_id)]
         return Fused(
             candidates=tuple(self._fused(place, entities) for place in range(len(self._candidates))),
-            entities=tuple(_next(one, self._known.by_id.get(one.entity_id)) for one in changed),
+            entities=tuple(_next(one, self._known.get(one.entity_id)) for one in changed),
             edges=tuple(dict.fromkeys(self._edges)),
             same=tuple(self._same.items()),
             names=tuple("" if one is None else self._id(one.root(), entities) for one in self._names),
@@ -307,7 +307,7 @@ class Fusing:
         """The entity that a name would begin: by its name alone, by its type besides where that is taken."""
         plain = entity_of_name(self._scope, sense.name)
         first = next((one.root() for one in self._senses.get(name_key(sense.name), ())), sense)
-        taken = plain in self._known.by_id
+        taken = self._known.get(plain) is not None
         if taken or (first is not sense and first.entity is None):
             kind = sense.kind or "thing"
             plain = ids.entity_id(self._scope.key, f"{normalise_name(sense.name)}\x1f{kind}")

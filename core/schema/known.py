@@ -1,66 +1,116 @@
 """The entities of a scope by their names: what a new name may denote."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
-from mindmem.core.records import Entity
-from mindmem.core.schema.names import Fit, family, first_names, fits, incompatible, name_key, short_forms
+from mindmem.core.index.port import SearchIndex
+from mindmem.core.records import Entity, Scope
+from mindmem.core.schema.names import Fit, family, fits, incompatible, name_key
+from mindmem.core.schema.parts import near_parts, part, parts_of
 
-__all__ = ["KnownEntities", "fit"]
+__all__ = ["Indexed", "KnownEntities", "Listed", "Lookup", "fit"]
+
+
+class Lookup(Protocol):
+    """Where entities are looked up, whatever their status."""
+
+    def bearing(self, parts: Sequence[str]) -> Iterable[str]:
+        """Return the ids of the entities that are listed under any of these parts (``parts.parts_of``)."""
+        ...
+
+    def read(self, entity_ids: Sequence[str]) -> Mapping[str, Entity]:
+        """Return the entities of the scope that exist, by id."""
+        ...
+
+
+class Listed:
+    """Entities at hand."""
+
+    def __init__(self, entities: Iterable[Entity] = ()) -> None:
+        self._entities = {one.entity_id: one for one in entities}
+        self._bearers: dict[str, list[str]] = defaultdict(list)
+        for one in self._entities.values():
+            for key in parts_of((one.name, *one.aliases)):
+                self._bearers[key].append(one.entity_id)
+
+    def bearing(self, parts: Sequence[str]) -> Iterable[str]:
+        """Return the ids of those listed under any of these parts."""
+        return [entity_id for key in parts for entity_id in self._bearers.get(key, ())]
+
+    def read(self, entity_ids: Sequence[str]) -> Mapping[str, Entity]:
+        """Return those that there are."""
+        return {name: self._entities[name] for name in entity_ids if name in self._entities}
+
+
+class Indexed:
+    """The entities of one scope in an index that is up to date: what is read doesn't grow with their number."""
+
+    def __init__(self, index: SearchIndex, scope: Scope) -> None:
+        self._index = index
+        self._scope = scope.without_session()
+
+    def bearing(self, parts: Sequence[str]) -> Iterable[str]:
+        """Return the ids of the partition's entities under any of these parts; ``read`` leaves other scopes out."""
+        return self._index.bearing(self._scope.partition, parts)
+
+    def read(self, entity_ids: Sequence[str]) -> Mapping[str, Entity]:
+        """Return those of the scope."""
+        found = self._index.entities(entity_ids)
+        return {name: one for name, one in found.items() if one.scope.key == self._scope.key}
 
 
 class KnownEntities:
-    """A frozen look at entities: by id, by name or alias, and those that a name may be a part of.
+    """A look at entities: by id, by name or alias, and those that a name may be a part of. Each is read once.
 
     Entities that were merged are looked up like any other and lead to the one that they became.
     """
 
-    def __init__(self, entities: Iterable[Entity] = ()) -> None:
-        self.by_id = {one.entity_id: one for one in entities}
-        self._named: dict[str, dict[str, None]] = defaultdict(dict)
-        self._words: dict[str, dict[str, None]] = defaultdict(dict)
-        self._first: dict[str, dict[str, None]] = defaultdict(dict)
-        for one in self.by_id.values():
-            for name in (one.name, *one.aliases):
-                key = name_key(name)
-                self._named[key][one.entity_id] = None
-                for word in key.split():
-                    self._words[word][one.entity_id] = None
-                self._first[key[:1]][one.entity_id] = None
+    def __init__(self, lookup: Lookup | None = None) -> None:
+        self._lookup = lookup or Listed()
+        self._read: dict[str, Entity | None] = {}
+        self._bearers: dict[tuple[str, ...], tuple[Entity, ...]] = {}
+
+    def get(self, entity_id: str) -> Entity | None:
+        """Return the entity of an id, merged or not; None for an unknown one."""
+        self._take([entity_id])
+        return self._read[entity_id]
 
     def stands_for(self, entity_id: str) -> Entity | None:
         """Return the entity that an id leads to, over any merges; None for an unknown one."""
-        found, seen = self.by_id.get(entity_id), {entity_id}
+        found, seen = self.get(entity_id), {entity_id}
         while found is not None and found.merged_into and found.merged_into not in seen:
             seen.add(found.merged_into)
-            found = self.by_id.get(found.merged_into)
+            found = self.get(found.merged_into)
         return found
 
     def named(self, name: str) -> tuple[Entity, ...]:
         """Return the entities that bear a name or alias, whatever its case, accents, title or possessive."""
-        return self._all(self._named.get(name_key(name), {}))
+        return self._bearing((part(name),))
 
     def near(self, name: str, entity_type: str) -> tuple[Entity, ...]:
         """Return the entities that the name may stand for, or that may have been called by a part of it: first names,
         nicknames, initials, places with and without their region. Whether it does, the others of that name decide."""
-        key = name_key(name)
-        words = key.split()
-        ids = dict(self._words.get(words[-1], {})) if words else {}
-        for word in (*first_names(words[0]), *short_forms(words[0])) if words else ():
-            ids |= self._words.get(word, {})
-        if len(name.replace(".", "")) <= 8:
-            ids |= self._first.get(key[:1], {})
-        elif len(words) > 1:
-            ids |= self._named.get("".join(word[0] for word in words), {})
         return tuple(
             one
-            for one in self._all(ids)
+            for one in self._bearing(near_parts(name))
             if not incompatible(one.entity_type, entity_type) and fit(name, entity_type, one)[0]
         )
 
-    def _all(self, ids: Iterable[str]) -> tuple[Entity, ...]:
-        found = (self.stands_for(entity_id) for entity_id in ids)
-        return tuple({one.entity_id: one for one in found if one is not None}.values())
+    def _bearing(self, parts: tuple[str, ...]) -> tuple[Entity, ...]:
+        """Return the entities under any of these parts, in the order of the ids that lead to them."""
+        if parts not in self._bearers:
+            ids = sorted(set(self._lookup.bearing(parts)))
+            self._take(ids)
+            found = (self.stands_for(entity_id) for entity_id in ids)
+            self._bearers[parts] = tuple({one.entity_id: one for one in found if one is not None}.values())
+        return self._bearers[parts]
+
+    def _take(self, entity_ids: Iterable[str]) -> None:
+        missing = [one for one in entity_ids if one not in self._read]
+        if missing:
+            found = self._lookup.read(missing)
+            self._read.update((one, found.get(one)) for one in missing)
 
 
 def fit(name: str, entity_type: str, entity: Entity) -> tuple[Fit, bool]:

@@ -12,10 +12,12 @@ from mindmem.core.text import normalise_name
 
 __all__ = [
     "Fit",
+    "abbreviation",
     "family",
     "first_names",
     "fits",
     "incompatible",
+    "initials",
     "is_given",
     "is_initials",
     "name_key",
@@ -187,13 +189,30 @@ def is_initials(short: str, name: str) -> bool:
     >>> is_initials("WHO", "World Health Organization"), is_initials("WHO", "World Trade Organization")
     (True, False)
     """
-    letters = short.replace(".", "").replace(" ", "")
+    return abbreviation(short) in initials(name)
+
+
+def abbreviation(name: str) -> str:
+    """Return the letters of a name of capitals that may abbreviate a longer one, folded; empty for any other name.
+
+    >>> abbreviation("W.H.O."), abbreviation("PhD"), abbreviation("Who")
+    ('who', 'phd', '')
+    """
+    letters = name.replace(".", "").replace(" ", "")
     if not 2 <= len(letters) <= 8 or not letters[0].isupper() or sum(sign.isupper() for sign in letters) < 2:
-        return False
-    initials = [word[0] for word in re.split(r"[\s-]+", name) if word]
-    long = [sign for sign in initials if sign.isupper()]
-    wanted = letters.casefold()
-    return len(long) > 1 and wanted in ("".join(long).casefold(), "".join(initials).casefold())
+        return ""
+    return letters.casefold()
+
+
+def initials(name: str) -> frozenset[str]:
+    """Return the letters that may abbreviate a name, with and without those of small words, folded.
+
+    >>> sorted(initials("Bank of England")), initials("Oslo")
+    (['be', 'boe'], frozenset())
+    """
+    found = [word[0] for word in re.split(r"[\s-]+", name) if word]
+    long = [sign for sign in found if sign.isupper()]
+    return frozenset(("".join(long).casefold(), "".join(found).casefold())) if len(long) > 1 else frozenset()
 
 
 def fits(short: str, name: str, *, person: bool = True) -> Fit:

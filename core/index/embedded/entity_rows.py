@@ -14,7 +14,7 @@ from mindmem.core.index.port import EntityDocument
 from mindmem.core.records import Entity, Scope
 from mindmem.core.text import analyse
 
-__all__ = ["READ", "SCHEMA", "Prepared", "decode_entity", "prepare_entity", "write_entity"]
+__all__ = ["BEARING", "READ", "SCHEMA", "Prepared", "decode_entity", "prepare_entity", "write_entity"]
 
 SCHEMA: Final = """
 create table if not exists entities (
@@ -23,6 +23,10 @@ create table if not exists entities (
   names text not null, sizes blob not null, terms blob not null, record text not null
 );
 create index if not exists entities_by_stamp on entities (part, stamp);
+create table if not exists entity_parts (
+  part integer not null, name_part text not null, entity integer not null, primary key (part, name_part, entity)
+) without rowid;
+create index if not exists entity_parts_by_entity on entity_parts (entity);
 create table if not exists entity_vectors (entity integer primary key, vector blob not null);
 """
 READ: Final = (
@@ -30,6 +34,11 @@ READ: Final = (
     "left join entity_vectors v on v.entity = e.entity where e.part = ? and e.stamp > ?"
 )
 """Rows of the arrays, written in a partition after a stamp."""
+BEARING: Final = (
+    "select e.entity_id from entity_parts n join entities e on e.entity = n.entity where n.part in "
+    "(select part from parts where project_id = ? and (user_id = ? or ? = '')) and n.name_part in ({marks})"
+)
+"""Ids of the entities of a project's user, of all its users if empty, that have any of some parts of names."""
 
 _PLAIN: Final = ("entity_id", "revision", "entity_type", "name", "description", "merged_into", "status")
 _WRITE: Final = (
@@ -83,6 +92,9 @@ def write_entity(connection: sqlite3.Connection, prepared: Prepared, part: int, 
         prepared.sizes, prepared.terms, _encode(entity),
     )  # fmt: skip
     number = connection.execute(_WRITE, row).fetchone()[0]
+    connection.execute("delete from entity_parts where entity = ?", (number,))
+    parts = [(part, one, number) for one in dict.fromkeys(prepared.document.parts)]
+    connection.executemany("insert into entity_parts values (?, ?, ?)", parts)
     if embedding is not None:
         vector = embedding.vector.astype("<f4").tobytes()
         connection.execute("insert or replace into entity_vectors values (?, ?)", (number, vector))

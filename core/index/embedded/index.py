@@ -16,7 +16,7 @@ from mindmem.core.embed.port import EmbedderIdentity, Embedding
 from mindmem.core.errors import EmbedderMismatch, InvalidInput, StaleGeneration, bounded
 from mindmem.core.index.embedded.codec import decode
 from mindmem.core.index.embedded.columns import NEVER
-from mindmem.core.index.embedded.entity_rows import decode_entity
+from mindmem.core.index.embedded.entity_rows import BEARING, decode_entity
 from mindmem.core.index.embedded.partition import Arrays, Piece
 from mindmem.core.index.embedded.ranking import Way, align, prepare, rank
 from mindmem.core.index.embedded.store import Store
@@ -238,6 +238,17 @@ class EmbeddedIndex:
             for key, bearers in some.items():
                 found[key] = tuple(sorted((*found.get(key, ()), *bearers)))
         return found
+
+    def bearing(self, partition: Partition, parts: Sequence[str]) -> list[str]:
+        """Return the ids of the entities that have any of these parts, in order."""
+        self._check()
+        found: set[str] = set()
+        wanted = list(dict.fromkeys(parts))
+        for start in range(0, len(wanted), _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            query = BEARING.format(marks=", ".join("?" * len(some)))
+            found.update(row[0] for row in self._store.rows(query, (*partition, partition.user_id, *some)))
+        return sorted(found)
 
     def linked(self, partition: Partition, text: str, *, limit: int = 20) -> list[Linked]:
         """Return the known names that stand in a text, the longest first; of each user's, for a whole project."""
