@@ -49,7 +49,8 @@ class Up:
 
     def _read(self) -> None:
         assert self.process.stdout is not None
-        self.lines.extend(line.rstrip() for line in self.process.stdout)
+        with self.process.stdout as printed:
+            self.lines.extend(line.rstrip() for line in printed)
 
     def said(self, words: str) -> int:
         return sum(words in line for line in self.lines)
