@@ -69,7 +69,7 @@ class MissingExtra(MindMemError, ImportError):
 
 
 class BudgetReached(MindMemError):
-    """The tokens or the money that a run or a day may cost are spent; what is left stays pending for the next one."""
+    """The tokens or the money that a run or a day may cost are spent. Queued adds stay queued; nothing else is kept."""
 
     code = "budget_reached"
 

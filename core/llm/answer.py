@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from mindmem.core.errors import bounded
 
-__all__ = ["Answer", "NoAnswer", "answer_of", "read_answer"]
+__all__ = ["Answer", "NoAnswer", "answer_of", "credible", "read_answer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,14 @@ class Answer:
 
 
 class NoAnswer(Exception):
-    """A body that is no completion. ``status`` and ``body`` are those of an error that a gateway hid in it; else 0."""
+    """A body that is no completion. ``status`` and ``body`` are those of an error that a gateway hid in it; else 0.
+    ``page``: it is a page for people, which no model wrote."""
 
-    def __init__(self, why: str, *, status: int = 0, body: object = None) -> None:
+    def __init__(self, why: str, *, status: int = 0, body: object = None, page: bool = False) -> None:
         super().__init__(why)
         self.status = status
         self.body = body
+        self.page = page
 
 
 def read_answer(raw: bytes, content_type: str) -> Answer:
@@ -39,8 +41,10 @@ def read_answer(raw: bytes, content_type: str) -> Answer:
     try:
         body = json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
-        advice = " Check MINDMEM_LLM__BASE_URL; it usually ends in /v1." if "html" in content_type else ""
-        raise NoAnswer(f"answered no JSON but {bounded(content_type)}, {len(raw)} bytes.{advice}") from error
+        page = "html" in content_type
+        advice = " Check MINDMEM_LLM__BASE_URL; it usually ends in /v1." if page else ""
+        why = f"answered no JSON but {bounded(content_type)}, {len(raw)} bytes.{advice}"
+        raise NoAnswer(why, page=page) from error
     if not isinstance(body, dict):
         raise NoAnswer("answered JSON that is no object.")
     choices = body.get("choices")
@@ -79,6 +83,18 @@ def _text(content: object) -> str:
 
 def _count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def credible(counted: int | None, *, estimate: int, most: int) -> tuple[int, bool]:
+    """Return an endpoint's count of tokens, and whether it is one: without any it is our estimate, and beyond ``most``
+    it is that, lest one reply use up a budget of years.
+
+    >>> credible(120, estimate=100, most=400), credible(None, estimate=100, most=400)
+    ((120, True), (100, False))
+    """
+    if counted is None:
+        return estimate, False
+    return min(counted, most), counted <= most
 
 
 _THOUGHT: Final = re.compile(r"\s*<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL)

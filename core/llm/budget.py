@@ -2,12 +2,13 @@
 
 A call is let through while less than the limit is spent, so each run gets somewhere, and a limit is overshot by one
 call at most. While calls are in flight that could use up the rest, the next one waits until it is known what they came
-to. Processes know of each other's calls once these are recorded.
+to. A call whose tries fail is stopped when what they came to uses up the rest. Processes know of each other's calls
+once these are recorded.
 """
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from mindmem.core.errors import BudgetReached, InvalidInput
 from mindmem.core.llm.port import CallLog
 from mindmem.core.settings import LlmSettings, Settings
 
-__all__ = ["Budget", "price_of"]
+__all__ = ["Budget", "GoesOn", "price_of"]
 
 _PREFIX: Final = "MINDMEM_LLM__"
 
@@ -31,7 +32,12 @@ def price_of(settings: LlmSettings, model: str, input_tokens: int, output_tokens
     return None if price is None else (input_tokens * price.input + output_tokens * price.output) / 1_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+GoesOn = Callable[[int, int], Awaitable[None]]
+"""Given the tokens, input and output, that a call under way came to so far: raises BudgetReached where no further try
+may be made."""
+
+
+@dataclass(slots=True, eq=False)
 class _Hold:
     """A call in flight and the most that it may come to."""
 
@@ -79,8 +85,8 @@ class Budget:
     @asynccontextmanager
     async def reserve(
         self, project_id: str, run_id: str, model: str, input_tokens: int, output_tokens: int
-    ) -> AsyncIterator[None]:
-        """Hold an estimate of tokens while a call is made and recorded inside.
+    ) -> AsyncIterator[GoesOn]:
+        """Hold an estimate of tokens while a call is made and recorded inside; give what tells whether it may go on.
 
         Args:
             project_id: whose day it counts for.
@@ -94,10 +100,19 @@ class Budget:
         """
         limits = [limit for limit in self._limits if run_id or not limit.run]
         if not limits:
-            yield
+            yield _unlimited
             return
         cost = price_of(self._settings, model, input_tokens, output_tokens) or 0.0
         hold = _Hold(project_id, run_id, input_tokens + output_tokens, cost)
+
+        async def goes_on(input_lost: int, output_lost: int) -> None:
+            lost = input_lost + output_lost
+            lost_cost = price_of(self._settings, model, input_lost, output_lost) or 0.0
+            hold.tokens, hold.cost = input_tokens + output_tokens + lost, cost + lost_cost
+            for limit in limits:
+                more = lost_cost if limit.money else lost
+                await asyncio.to_thread(self._check, limit, project_id, run_id, more)
+
         hold.done.set_running_or_notify_cancel()  # so that a waiter that is cancelled doesn't cancel what it waits for
         try:
             while others := await asyncio.to_thread(self._admit, hold, limits):
@@ -107,7 +122,7 @@ class Budget:
                 finally:
                     for wait in waits:
                         wait.cancel()
-            yield
+            yield goes_on
         finally:
             self._release(hold)
 
@@ -134,13 +149,13 @@ class Budget:
                 self._holds.remove(hold)
             hold.done.set_result(None)
 
-    def _check(self, limit: _Limit, project_id: str, run_id: str) -> float:
-        """Return what was spent, if that is less than the limit."""
+    def _check(self, limit: _Limit, project_id: str, run_id: str, more: float = 0.0) -> float:
+        """Return what was spent, with ``more`` that is not on record yet, if that is less than the limit."""
         if limit.run:
             calls = self._log.spent(project_id, run_id=run_id)
         else:
             calls = self._log.spent(project_id, since=self._midnight())
-        spent = calls.cost if limit.money else calls.tokens
+        spent = (calls.cost if limit.money else calls.tokens) + more
         if spent >= limit.most:
             raise BudgetReached(self._reached(limit, project_id, run_id, spent))
         return spent
@@ -153,11 +168,16 @@ class Budget:
     def _reached(self, limit: _Limit, project_id: str, run_id: str, spent: float) -> str:
         who = f"The run {run_id!r}" if limit.run else f"The project {project_id!r} today"
         amount = f"{spent:.4f} of {limit.most:.4f}" if limit.money else f"{spent:,.0f} of {limit.most:,.0f} tokens"
-        then = "the next run goes on" if limit.run else f"a run after midnight ({self._zone.key}) goes on"
+        then = "another run may spend again" if limit.run else f"calls are made again after midnight ({self._zone.key})"
         return (
-            f"{who} spent {amount}, the limit of {_PREFIX}{limit.name.upper()}. What is left stays pending: {then}, or "
-            "raise the limit."
+            f"{who} spent {amount}, the limit of {_PREFIX}{limit.name.upper()}: {then}, or raise the limit. What was "
+            "queued stays queued, and of files the rest is taken then; what was asked for directly has to be asked "
+            "for again."
         )
+
+
+async def _unlimited(input_tokens: int, output_tokens: int) -> None:
+    """Let a call go on, since nothing limits it."""
 
 
 def _check_prices(settings: Settings, limits: list[_Limit]) -> None:

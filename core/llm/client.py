@@ -6,19 +6,20 @@ an overloaded endpoint is not asked more while others wait for it.
 """
 
 import asyncio
+import json
 import logging
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from mindmem.core.clock import Clock, SystemClock
-from mindmem.core.errors import ModelUnavailable
-from mindmem.core.llm.answer import Answer, NoAnswer, read_answer
+from mindmem.core.clock import Clock, SystemClock, monotonic
+from mindmem.core.errors import BudgetReached, ModelUnavailable
+from mindmem.core.llm.answer import Answer, NoAnswer, credible, read_answer
 from mindmem.core.llm.connections import Connections, address, key
 from mindmem.core.llm.dialect import Dialect, Dialects, reads_over
-from mindmem.core.llm.port import Completion
+from mindmem.core.llm.port import Completion, Tally
 from mindmem.core.llm.retry import Dice, Fault, Patience, Place, Sleep, persist, refused, unanswered
 from mindmem.core.llm.slots import shared_slots
 from mindmem.core.search.tokens import estimate_tokens
@@ -33,6 +34,13 @@ log = logging.getLogger(__name__)
 
 MOST_BYTES: Final = 16_000_000
 """Of one answer: far more than any bound of output tokens allows, far less than harms."""
+_INPUT_TIMES: Final = 4
+_INPUT_MORE: Final = 1_000
+"""An endpoint that counts more input than so many times our estimate, and so many more, is not believed."""
+_OUTPUT_TIMES: Final = 4
+"""Nor one that counts more output than so many times what was allowed."""
+_TOKENS_PER_SECOND: Final = 50
+"""What a model may have written until it was given up, when nothing of it came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +50,27 @@ class _Call:
     place: Place
     schema: Mapping[str, Any] | None
     arguments: Mapping[str, Any]
+    tally: Tally = field(default_factory=Tally)
 
     @property
     def sent(self) -> str:
         return "\n".join(message["content"] for message in self.arguments["messages"])
+
+    @property
+    def input_tokens(self) -> int:
+        """Return an estimate of what is sent."""
+        return estimate_tokens(self.sent) + (estimate_tokens(json.dumps(self.schema)) if self.schema else 0)
+
+    @property
+    def most(self) -> int:
+        """Return how many tokens may be written."""
+        return int(self.arguments["max_output_tokens"])
+
+    def lost(self, raw: bytes | bytearray, seconds: float = 0.0) -> None:
+        """Count a try that reached the model, by what came of it, or by how long nothing came."""
+        written = estimate_tokens(raw[: self.most * 16].decode("utf-8", "replace"))
+        guess = max(written, round(seconds * _TOKENS_PER_SECOND))
+        self.tally.add(self.input_tokens, min(guess, self.most))
 
 
 class OpenAICompleter:
@@ -92,14 +117,16 @@ class OpenAICompleter:
         max_output_tokens: int,
         temperature: float = 0.0,
         seed: int | None = None,
+        tally: Tally | None = None,
     ) -> Completion:
         """Return the endpoint's text for ``messages`` ({role, content} each), without a reasoning model's thoughts.
 
         ``schema`` is pydantic's; the dialect makes it strict, or writes it below the system message. Only the process's
         first call of a model waits alone until it is known what the endpoint understands; the tokens of a reply that
-        was given up for that are counted.
+        was given up for that are counted. So is an estimate of each try that reached the model and gave nothing.
 
         Raises:
+            BudgetReached: ``tally`` lets no further try be made.
             ModelUnavailable: no answer after the retries (transient), or the endpoint refuses such calls (terminal).
         """
         if self._closed:
@@ -116,13 +143,21 @@ class OpenAICompleter:
                 "temperature": temperature,
                 "seed": seed,
             },
+            tally or Tally(),
         )
         async with self._slots, self._connections.here() as client:
             known = self._known(model)
             if known is None and schema is not None:
-                return await self._first(client, call)
-            completion, _ = await self._ask(client, call, known or self._first_guess())
-            return completion
+                completion = await self._first(client, call)
+            else:
+                completion, _ = await self._ask(client, call, known or self._first_guess())
+        return replace(
+            completion,
+            input_tokens=completion.input_tokens + call.tally.input_tokens,
+            output_tokens=completion.output_tokens + call.tally.output_tokens,
+            counted=completion.counted and not call.tally.tokens,
+            retries=call.tally.retries,
+        )
 
     def _known(self, model: str) -> Dialect | None:
         known = self._dialects.known(self._base_url, model)
@@ -168,7 +203,7 @@ class OpenAICompleter:
             first = completion
             try:
                 completion, dialect = await self._ask(client, call, replace(dialect, structure="json"))
-            except ModelUnavailable:
+            except (ModelUnavailable, BudgetReached):
                 # The reply that is there may be readable, and is paid for; the next call finds out again.
                 return first
             completion = replace(
@@ -176,7 +211,6 @@ class OpenAICompleter:
                 input_tokens=first.input_tokens + completion.input_tokens,
                 output_tokens=first.output_tokens + completion.output_tokens,
                 counted=first.counted and completion.counted,
-                retries=first.retries + completion.retries,
             )
             # One odd reply may have been an accident, which need not be believed for ever.
             lasting = False
@@ -205,18 +239,23 @@ class OpenAICompleter:
                 refusals.add(other)
                 understood = other
 
-        answer, retries = await persist(attempt, self._patience, sleep=self._sleep, dice=self._dice)
+        answer, _ = await persist(attempt, self._patience, sleep=self._sleep, dice=self._dice, tally=call.tally)
         if understood != dialect:
             self._dialects.keep(self._base_url, call.place.model, understood, lasting=self._auto)
-        counted = answer.input_tokens is not None and answer.output_tokens is not None
+        estimate = call.input_tokens
+        sent, input_counted = credible(
+            answer.input_tokens, estimate=estimate, most=estimate * _INPUT_TIMES + _INPUT_MORE
+        )
+        written, output_counted = credible(
+            answer.output_tokens, estimate=estimate_tokens(answer.text), most=call.most * _OUTPUT_TIMES
+        )
         completion = Completion(
             text=answer.text,
             finish=answer.finish,
-            input_tokens=answer.input_tokens if answer.input_tokens is not None else estimate_tokens(call.sent),
-            output_tokens=answer.output_tokens if answer.output_tokens is not None else estimate_tokens(answer.text),
+            input_tokens=sent,
+            output_tokens=written,
             model=answer.model or call.place.model,
-            counted=counted,
-            retries=retries,
+            counted=input_counted and output_counted,
         )
         return completion, understood
 
@@ -225,7 +264,7 @@ class OpenAICompleter:
         import httpx2
         import openai
 
-        seconds = self._settings.timeout
+        seconds, began = self._settings.timeout, monotonic()
         raw = bytearray()
         try:
             async with (
@@ -238,24 +277,36 @@ class OpenAICompleter:
                 async for piece in response.iter_bytes():
                     raw += piece
                     if len(raw) > MOST_BYTES:
+                        call.lost(raw)
                         return Fault(f"{call.place} wrote more than {MOST_BYTES:,} bytes; cut off.", transient=True)
         except openai.APIStatusError as error:
             headers = {name.lower(): value for name, value in error.response.headers.items()}
-            return self._refused(call, error.status_code, error.body, headers)
+            return self._refused(call, error.status_code, error.body, headers, monotonic() - began)
         except (openai.APIConnectionError, httpx2.HTTPError, TimeoutError) as error:
-            return unanswered(call.place, error, seconds)
+            fault = unanswered(call.place, error, seconds)
+            if fault.reached:
+                call.lost(raw, 0.0 if raw.strip() else monotonic() - began)  # white space only keeps a line open
+            return fault
+        except asyncio.CancelledError:  # what was asked for may be on the bill
+            call.lost(raw)
+            raise
         try:
             return read_answer(bytes(raw), kind)
         except NoAnswer as error:
             if error.status:
-                return self._refused(call, error.status, error.body, {})
+                return self._refused(call, error.status, error.body, {}, monotonic() - began)
+            if not error.page:
+                call.lost(raw)
             # What is not an answer may be one the next time.
             return Fault(f"{call.place} {error}", transient=True)
 
-    def _refused(self, call: _Call, status: int, body: object, headers: Mapping[str, str]) -> Fault:
-        return refused(
+    def _refused(self, call: _Call, status: int, body: object, headers: Mapping[str, str], seconds: float) -> Fault:
+        fault = refused(
             call.place, status, body, headers, now=self._clock.now(), sent=call.sent, key=key(self._settings)
         )
+        if fault.reached:
+            call.lost(b"", seconds)
+        return fault
 
 
 def _sendable(text: str) -> str:

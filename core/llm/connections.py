@@ -24,6 +24,8 @@ __all__ = ["Connections", "address", "key"]
 
 OPENAI: Final = "https://api.openai.com/v1"
 _CONNECT_SECONDS: Final = 10.0
+_CONNECT_SHARE: Final = 0.9
+"""Of a try's time at most: who can't be reached is told from who gives no answer, which may be billed."""
 
 
 def address(settings: LlmSettings) -> str:
@@ -139,11 +141,12 @@ class Connections:
         if self._trust is None:
             # Reading the trusted certificates is most of what opening a client costs.
             self._trust = httpx2.create_ssl_context()
+        connect = min(_CONNECT_SECONDS, settings.timeout * _CONNECT_SHARE)
         common: dict[str, Any] = {
             "api_key": self._key or "none",
             "organization": settings.organization or None,
             "project": settings.project or None,
-            "timeout": openai.Timeout(settings.timeout, connect=min(_CONNECT_SECONDS, settings.timeout)),
+            "timeout": openai.Timeout(settings.timeout, connect=connect),
             "max_retries": 0,
             "default_headers": settings.headers,
             "http_client": openai.DefaultAsyncHttpxClient(verify=self._trust),

@@ -9,16 +9,17 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mindmem.core import ids
 from mindmem.core.clock import Clock, monotonic
 from mindmem.core.errors import ModelUnavailable, StoreBusy, StoreUnavailable
+from mindmem.core.llm.answer import credible
 from mindmem.core.llm.budget import Budget, price_of
 from mindmem.core.llm.connections import address
-from mindmem.core.llm.port import Account, CallLog, account
+from mindmem.core.llm.port import Account, CallLog, Tally, account
 from mindmem.core.llm.retry import Fault, Patience, Place, persist, refused, unanswered
-from mindmem.core.records.llm_call import CallOutcome, LlmCall, Purpose
+from mindmem.core.records.llm_call import ESTIMATED, CallOutcome, LlmCall, Purpose
 from mindmem.core.records.scope import Scope
 from mindmem.core.settings import Settings
 
@@ -29,6 +30,10 @@ __all__ = ["BadReply", "Endpoint", "Refused"]
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+_TIMES: Final = 4
+_MORE: Final = 1_000
+"""An endpoint that counts more tokens than so many times our estimate, and so many more, is not believed."""
 
 Read = Callable[[bytes], tuple[T, int | None]]
 """Makes of a reply its value and the tokens that the endpoint counted, or raises BadReply."""
@@ -119,7 +124,7 @@ class Endpoint:
         ``timeout`` is in seconds, for one try.
 
         Raises:
-            BudgetReached: a limit is spent; nothing was sent.
+            BudgetReached: a limit is spent: nothing was sent, or a failed try is not repeated.
             Refused: the endpoint doesn't take this request.
             ModelUnavailable: no usable reply.
         """
@@ -130,14 +135,16 @@ class Endpoint:
             given = await self._attempt(path, body, sent, read, timeout)
             if isinstance(given, Fault):
                 faults.append(given)
+                tally.add(tokens if given.reached else 0, 0)
             return given
 
-        async with self._budget.reserve(payer.scope.project_id, payer.run_id, self.place.model, tokens, 0):
+        async with self._budget.reserve(payer.scope.project_id, payer.run_id, self.place.model, tokens, 0) as goes_on:
+            tally = Tally(lambda: goes_on(tally.input_tokens, 0))
             began = monotonic()
             outcome: CallOutcome = "failed"
             counted: int | None = 0
             try:
-                (value, counted), _ = await persist(attempt, patience, sleep=self._sleep)
+                (value, counted), _ = await persist(attempt, patience, sleep=self._sleep, tally=tally)
                 outcome = "ok"
                 return value
             except ModelUnavailable as error:
@@ -146,10 +153,13 @@ class Endpoint:
                 outcome = "refused"
                 raise Refused(str(error), faults[-1]) from error
             finally:
-                spent = tokens if counted is None else counted
-                retries = len(faults) if outcome == "ok" else max(0, len(faults) - 1)
-                why = "" if outcome == "ok" else _kind(faults)
-                await asyncio.to_thread(self._record, payer, purpose, outcome, spent, began, retries, why)
+                spent, known = credible(counted, estimate=tokens, most=tokens * _TIMES + _MORE)
+                why = [] if outcome == "ok" else [_kind(faults)]
+                why += [] if known and not tally.tokens else [ESTIMATED]
+                spent += tally.input_tokens
+                await asyncio.to_thread(
+                    self._record, payer, purpose, outcome, spent, began, tally.retries, "; ".join(why)
+                )
 
     def close(self) -> None:
         """Take back what is under way and close the connections."""
@@ -184,7 +194,7 @@ class Endpoint:
         except (APIConnectionError, httpx2.HTTPError, TimeoutError) as error:
             return unanswered(self.place, error, timeout)
         except BadReply as error:
-            return Fault(f"{self.place} gave no usable reply: {error}.", error.passing)
+            return Fault(f"{self.place} gave no usable reply: {error}.", error.passing, reached=True)
 
     def _hidden(self) -> list[str]:
         """Return the headers that the package would send although nobody gave them for this address."""

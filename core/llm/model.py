@@ -19,13 +19,13 @@ from pydantic import BaseModel
 from mindmem.core.clock import Clock, monotonic
 from mindmem.core.errors import ModelUnavailable
 from mindmem.core.ids import digest, random_id
-from mindmem.core.llm.budget import Budget, price_of
+from mindmem.core.llm.budget import Budget, GoesOn, price_of
 from mindmem.core.llm.cache import ReplyCache
-from mindmem.core.llm.port import Account, CallLog, Completer, Completion, Question, Rejected, Reply, account
+from mindmem.core.llm.port import Account, CallLog, Completer, Completion, Question, Rejected, Reply, Tally, account
 from mindmem.core.llm.repetition import loop_start
 from mindmem.core.llm.salvage import Reading, read_reply
 from mindmem.core.reason.port import Failed, Judged
-from mindmem.core.records.llm_call import CallOutcome, LlmCall
+from mindmem.core.records.llm_call import ESTIMATED, CallOutcome, LlmCall
 from mindmem.core.records.scope import Scope
 from mindmem.core.search.tokens import estimate_tokens
 from mindmem.core.settings import LlmSettings
@@ -60,11 +60,13 @@ class _Asking(Generic[R]):
     input_tokens: int = 0
     output_tokens: int = 0
     retries: int = 0
+    counted: bool = True
 
-    def add(self, completion: Completion) -> None:
-        self.input_tokens += completion.input_tokens
-        self.output_tokens += completion.output_tokens
-        self.retries += completion.retries
+    def add(self, came: Completion | Tally) -> None:
+        self.input_tokens += came.input_tokens
+        self.output_tokens += came.output_tokens
+        self.retries += came.retries
+        self.counted &= came.counted if isinstance(came, Completion) else not came.tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class LlmModel:
         The same question asked by several tasks at once is asked once.
 
         Raises:
-            BudgetReached: the run's or the day's limit is spent; nothing was asked.
+            BudgetReached: the run's or the day's limit is spent: nothing was asked, or a failed try is not repeated.
         """
         asking = self._asking(question)
         owner = asking.payer.scope.partition
@@ -187,12 +189,12 @@ class LlmModel:
         sent = estimate_tokens(question.system) + estimate_tokens(question.user)
         sent += estimate_tokens(json.dumps(asking.schema))
         hold = self._budget.reserve(payer.scope.project_id, payer.run_id, asking.model, sent, asking.most)
-        async with hold:
+        async with hold as goes_on:
             try:
-                heard = await self._heard(asking, question.user)
+                heard = await self._heard(asking, question.user, goes_on)
                 outcome: CallOutcome = "ok"
                 if heard.reading.trouble and not heard.refused and not heard.broke_off:
-                    heard, outcome = await self._mended(asking, heard), "repaired"
+                    heard, outcome = await self._mended(asking, heard, goes_on), "repaired"
             except ModelUnavailable as error:
                 await self._record(asking, "failed", error=_named(error))
                 return Failed(str(error), error.transient), None
@@ -213,11 +215,11 @@ class LlmModel:
             why = f"The reply of {asking.model!r} can't be read. {reading.problem}"
             return Failed(why, False, heard.text, _is_cut(heard)), None
 
-    async def _mended(self, asking: _Asking[R], first: _Heard[R]) -> _Heard[R]:
+    async def _mended(self, asking: _Asking[R], first: _Heard[R], goes_on: GoesOn) -> _Heard[R]:
         """Ask once more with what was wrong; return the better of both replies."""
         note = _MEND.format(problem=first.reading.problem, quoted=_quoted(first.text))
         try:
-            second = await self._heard(asking, asking.question.user + note)
+            second = await self._heard(asking, asking.question.user + note, goes_on)
         except ModelUnavailable as error:
             if error.transient:
                 raise
@@ -226,17 +228,27 @@ class LlmModel:
             return first
         return first if second.refused and first.text else second
 
-    async def _heard(self, asking: _Asking[R], user: str) -> _Heard[R]:
+    async def _heard(self, asking: _Asking[R], user: str, goes_on: GoesOn) -> _Heard[R]:
         question = asking.question
-        completion = await self._completer.complete(
-            [{"role": "system", "content": question.system}, {"role": "user", "content": user}],
-            model=asking.model,
-            schema_name=question.reply.__name__,
-            schema=asking.schema,
-            max_output_tokens=asking.most,
-            temperature=question.temperature,
-            seed=question.seed,
-        )
+
+        async def again() -> None:
+            await goes_on(asking.input_tokens + tally.input_tokens, asking.output_tokens + tally.output_tokens)
+
+        tally = Tally(again)
+        try:
+            completion = await self._completer.complete(
+                [{"role": "system", "content": question.system}, {"role": "user", "content": user}],
+                model=asking.model,
+                schema_name=question.reply.__name__,
+                schema=asking.schema,
+                max_output_tokens=asking.most,
+                temperature=question.temperature,
+                seed=question.seed,
+                tally=tally,
+            )
+        except BaseException:
+            asking.add(tally)
+            raise
         asking.add(completion)
         text = completion.text
         if completion.finish == "refusal":
@@ -278,7 +290,7 @@ class LlmModel:
             cached=cached,
             outcome=outcome,
             called_at=self._clock.now(),
-            error=error,
+            error="; ".join(part for part in (error, "" if asking.counted else ESTIMATED) if part),
         )
 
 

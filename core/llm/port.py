@@ -3,7 +3,7 @@
 Who pays for a call is said by the code around it (``charged_to``), not handed through every judgement.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ __all__ = [
     "Question",
     "Rejected",
     "Reply",
+    "Tally",
     "account",
     "charged_to",
 ]
@@ -102,7 +103,8 @@ class Reply(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What an endpoint wrote. Token counts are the endpoint's own, or estimates where it gives none (``counted``)."""
+    """What an endpoint wrote. Token counts are of all tries of the call: the endpoint's own, or with estimates where it
+    gives none, gives incredible ones, or a try ended without an answer (``counted`` is False then)."""
 
     text: str
     finish: Literal["stop", "length", "refusal"]
@@ -111,6 +113,34 @@ class Completion:
     model: str
     counted: bool = True
     retries: int = 0
+
+
+async def _unhindered() -> None:
+    """Let every try be made."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the tries of one call that gave nothing may be billed for: estimates, since no endpoint counted them.
+
+    Kept up to date while the call is under way, so that it is known what a call came to that ends in an error.
+    ``again`` is awaited before each further try; what it raises ends the call.
+    """
+
+    again: Callable[[], Awaitable[None]] = _unhindered
+    input_tokens: int = 0
+    output_tokens: int = 0
+    retries: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Return input and output together."""
+        return self.input_tokens + self.output_tokens
+
+    def add(self, input_tokens: int, output_tokens: int) -> None:
+        """Count a try that reached the model."""
+        self.input_tokens += input_tokens
+        self.output_tokens += output_tokens
 
 
 class Completer(Protocol):
@@ -126,8 +156,11 @@ class Completer(Protocol):
         max_output_tokens: int,
         temperature: float = 0.0,
         seed: int | None = None,
+        tally: Tally | None = None,
     ) -> Completion:
         """Return the endpoint's text for ``messages`` ({role, content} each).
+
+        ``tally`` tells what the call came to where it raises, and may end the tries; a completion holds all of it.
 
         Raises:
             ModelUnavailable: no answer after the retries (transient), or the endpoint refuses such calls (terminal).
@@ -143,7 +176,7 @@ class Model(Protocol):
         before the model was done.
 
         Raises:
-            BudgetReached: the run's or the day's limit is spent; nothing was asked.
+            BudgetReached: the run's or the day's limit is spent: nothing was asked, or a failed try is not repeated.
         """
         ...
 

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from mindmem.core.clock import monotonic
 from mindmem.core.errors import ModelUnavailable
+from mindmem.core.llm.port import Tally
 
 __all__ = [
     "Complaint",
@@ -45,6 +46,8 @@ log = logging.getLogger(__name__)
 
 # Anthropic's and some gateways' 529 says "overloaded"; 409 and 425 pass as a lock or a handshake does.
 _PASSING: Final = frozenset({408, 409, 425, 429})
+_GAVE_UP: Final = frozenset({504, 524})
+"""A gateway no longer waits for a model that goes on."""
 _UNPAID: Final = ("insufficient_quota", "insufficient balance", "billing_hard_limit", "billing_not_active")
 _TOO_LONG: Final = (
     "request too large",
@@ -62,6 +65,8 @@ _SHORTER: Final = {
     "EMBED": "Lower MINDMEM_EMBED__MAX_TOKENS",
     "RERANK": "Lower MINDMEM_RERANK__TOP",
 }
+_UNSENT: Final = frozenset({"WriteError", "WriteTimeout", "PoolTimeout", "LocalProtocolError", "ProxyError"})
+"""Errors before a request was sent as a whole, beside those of connecting."""
 _LONGEST: Final = 30.0
 _OVERLAP: Final = 12
 """Characters in a row that an endpoint's words may share with the request before they count as repeating it."""
@@ -120,7 +125,8 @@ class Fault:
     """Why a try gave nothing.
 
     ``why`` is for people, ``transient`` and ``wait`` (seconds that the endpoint asks for) for the retry, ``status`` and
-    ``complaint`` for code that can adapt the request. ``filtered``: a content filter refused the prompt.
+    ``complaint`` for code that can adapt the request. ``filtered``: a content filter refused the prompt. ``reached``:
+    the model may have been at work, so that the try may be billed.
     """
 
     why: str
@@ -129,6 +135,7 @@ class Fault:
     status: int | None = None
     complaint: Complaint = Complaint()
     filtered: bool = False
+    reached: bool = False
 
 
 def complaint(body: object) -> Complaint:
@@ -167,9 +174,8 @@ def refused(
     too_large = status == 429 and said.mentions("request too large")
     if (status in _PASSING or status >= 500) and not unpaid and not too_large:
         wait = _asked_wait(headers, now)
-        return Fault(
-            f"{place} can't answer now ({status}){_quoted(said, sent, key)}", True, wait, status=status, complaint=said
-        )
+        why = f"{place} can't answer now ({status}){_quoted(said, sent, key)}"
+        return Fault(why, True, wait, status=status, complaint=said, reached=status in _GAVE_UP)
     return Fault(_what_to_fix(place, status, said, unpaid, sent, key), False, status=status, complaint=said)
 
 
@@ -225,17 +231,21 @@ def harmless(words: str, sent: str, key: str = "", limit: int = 200) -> str:
 def unanswered(place: Place, error: BaseException, seconds: float) -> Fault:
     """Judge a try that ended without a whole answer: no connection, a lost one, none within ``seconds``."""
     causes = list(_causes(error))
+    names = {type(cause).__name__ for cause in causes}
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         return Fault(
             f"{place}: its certificate is not trusted. Check {place.setting('BASE_URL')}, or add its authority to the "
             "file that SSL_CERT_FILE names.",
             False,
         )
-    if any(type(cause).__name__ in {"ConnectError", "ConnectTimeout"} for cause in causes):
+    if names & {"ConnectError", "ConnectTimeout"}:
         return Fault(f"{place} can't be reached. Does the server run, and is {place.setting('BASE_URL')} right?", True)
+    reached = not names & _UNSENT
     if any(isinstance(cause, TimeoutError) or "Timeout" in type(cause).__name__ for cause in causes):
-        return Fault(f"{place} gave no answer within {seconds:g} s ({place.setting('TIMEOUT')}).", True)
-    return Fault(f"{place}: the connection was lost in the middle of an answer ({type(causes[-1]).__name__}).", True)
+        why = f"{place} gave no answer within {seconds:g} s ({place.setting('TIMEOUT')})."
+        return Fault(why, True, reached=reached)
+    why = f"{place}: the connection was lost in the middle of an answer ({type(causes[-1]).__name__})."
+    return Fault(why, True, reached=reached)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -301,12 +311,16 @@ async def persist(
     *,
     sleep: Sleep = asyncio.sleep,
     dice: Dice = random.random,
+    tally: Tally | None = None,
 ) -> tuple[T, int]:
     """Repeat ``attempt`` until it gives a value; return that and the number of retries. Cancelling ends it at once.
+
+    ``tally`` counts the retries, and is asked before each one; what the tries came to, ``attempt`` puts there.
 
     Raises:
         ModelUnavailable: the last fault, transient or terminal as it is.
     """
+    tally = tally or Tally()
     began = monotonic()
     waited = 0.0
     failed = 0
@@ -318,6 +332,8 @@ async def persist(
             times = f" Given up after {failed} tries." if failed > 1 else ""
             raise ModelUnavailable(given.why + times, transient=given.transient)
         log.info("%s Next try in %.1f s.", given.why, wait)
+        await tally.again()
+        tally.retries += 1
         waited += wait
         await sleep(wait)
     return given, failed
