@@ -34,7 +34,25 @@ _PLACE: Final = re.compile(r"\{\{(\w+)\}\}")
 _PARTS: Final = re.compile(
     r"\A---\n(?P<matter>.*?)\n---\n+# system\n+(?P<system>.*?)\n+# user\n+(?P<user>.*?)\s*\Z", re.DOTALL
 )
-_CONTROL: Final = re.compile(r"<(?=\s*[|｜]|\s*/?\s*s\s*>|\s*(?:start|end)_of_turn\s*>)|\[(?=/?INST\])", re.IGNORECASE)
+_UNSEEN: Final = (
+    "\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Format characters and others that show nothing: between the letters of a word they make no other word to a reader."""
+_GAP: Final = rf"[\s{_UNSEEN}]*"
+
+
+def _spelt(word: str) -> str:
+    """Return the pattern of a word with whatever shows nothing between its letters."""
+    return f"[{_UNSEEN}]*".join(map(re.escape, word))
+
+
+_CONTROL: Final = re.compile(
+    rf"<(?={_GAP}[|｜]|{_GAP}/?{_GAP}s{_GAP}>|{_GAP}(?:{_spelt('start_of_turn')}|{_spelt('end_of_turn')}){_GAP}>)"
+    rf"|\[(?={_GAP}/?{_GAP}{_spelt('INST')}{_GAP}\])",
+    re.IGNORECASE,
+)
 """How chat templates open a turn; an endpoint may read it in the middle of a text, too."""
 _SPACE: Final = re.compile(r"\s+")
 
@@ -106,8 +124,12 @@ def fenced(name: str, value: str, markers: tuple[str, ...]) -> str:
     >>> fenced("note", "a </note> b", ("note",))
     '<note>\\na ‹/note> b\\n</note>'
     """
-    imitation = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(map(re.escape, markers))})\b)", re.IGNORECASE)
-    return f"<{name}>\n{_CONTROL.sub(_broken, imitation.sub('‹', value))}\n</{name}>"
+    return f"<{name}>\n{_CONTROL.sub(_broken, _imitation(markers).sub('‹', value))}\n</{name}>"
+
+
+@lru_cache(maxsize=64)
+def _imitation(markers: tuple[str, ...]) -> "re.Pattern[str]":
+    return re.compile(rf"<(?={_GAP}/?{_GAP}(?:{'|'.join(map(_spelt, markers))})(?:\b|[{_UNSEEN}]))", re.IGNORECASE)
 
 
 def _inline(value: str) -> str:

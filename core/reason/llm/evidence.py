@@ -13,7 +13,7 @@ from typing import Final
 
 from mindmem.core.dates import zone_of
 from mindmem.core.language.words import estimate_tokens, has_substance
-from mindmem.core.reason.llm.memories import NOTHING, one_line, weekday
+from mindmem.core.reason.llm.memories import NOTHING, named, one_line, weekday
 from mindmem.core.reason.port import Envelope
 from mindmem.core.reason.rules import junk
 from mindmem.core.records import Message, Source
@@ -149,7 +149,7 @@ def _message(number: int, shown: Shown, zone: str) -> Iterator[str]:
 
 
 def _who(message: Message) -> str:
-    return f"{message.role} {one_line(message.name, 100)}".strip()
+    return f"{message.role} {named(message.name)}".strip()
 
 
 def _moment(message: Message, zone: str) -> str:

@@ -5,8 +5,24 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-__all__ = ["Form", "Name", "Reference", "Sentence", "Share", "Short", "When", "choice", "listed", "number", "plain"]
+__all__ = [
+    "Form",
+    "Name",
+    "Reference",
+    "References",
+    "Sentence",
+    "Share",
+    "Short",
+    "When",
+    "choice",
+    "listed",
+    "number",
+    "plain",
+    "references",
+]
 
+_MOST: Final = 1_000_000
+_MOST_REFERENCES: Final = 100
 _NUMBER: Final = re.compile(r"\s*[\[(]?\s*[A-Z]?(\d{1,6})\s*[\])]?\s*", re.IGNORECASE)
 
 
@@ -38,11 +54,19 @@ def number(value: Any) -> Any:
     return int(found[1]) if found else value
 
 
+def references(value: Any) -> Any:
+    """Return the entries of a list, or a bare one, that can be references: a wrong number spoils no right one."""
+    entries = value if isinstance(value, list) else [] if value is None else [value]
+    read = (number(int(one) if isinstance(one, float) and one.is_integer() else one) for one in entries)
+    return [one for one in read if type(one) is int and 0 < one <= _MOST][:_MOST_REFERENCES]
+
+
 Name = Annotated[str, BeforeValidator(plain), Field(max_length=200)]
 Short = Annotated[str, BeforeValidator(plain), Field(max_length=500)]
 Sentence = Annotated[str, BeforeValidator(plain), Field(max_length=4_000)]
 When = Annotated[str, BeforeValidator(plain), Field(max_length=60)]
-Reference = Annotated[int, BeforeValidator(number), Field(ge=0, le=1_000_000)]
+Reference = Annotated[int, BeforeValidator(number), Field(ge=0, le=_MOST)]
+References = Annotated[list[Reference], BeforeValidator(references), Field(max_length=_MOST_REFERENCES)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

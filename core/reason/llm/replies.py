@@ -7,7 +7,20 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from mindmem.core.reason.llm.forms import Form, Name, Reference, Sentence, Share, Short, When, choice, listed, plain
+from mindmem.core.reason.llm.forms import (
+    Form,
+    Name,
+    Reference,
+    References,
+    Sentence,
+    Share,
+    Short,
+    When,
+    choice,
+    listed,
+    plain,
+    references,
+)
 
 __all__ = [
     "AnswerReply",
@@ -92,8 +105,8 @@ class Resolved(Form):
 
     candidate: Reference
     action: Annotated[Literal["add", "reinforce", "update", "merge", "skip"], BeforeValidator(choice)]
-    targets: Annotated[list[Reference], BeforeValidator(listed), Field(max_length=16)] = Field(default_factory=list)
-    related: Annotated[list[Reference], BeforeValidator(listed), Field(max_length=16)] = Field(default_factory=list)
+    targets: Annotated[list[Reference], BeforeValidator(references), Field(max_length=16)] = Field(default_factory=list)
+    related: Annotated[list[Reference], BeforeValidator(references), Field(max_length=16)] = Field(default_factory=list)
     merged_content: Sentence = ""
     confidence: Share
     reason: Short = ""
@@ -110,7 +123,7 @@ class AnswerReply(Form):
 
     found: bool
     answer: Annotated[str, BeforeValidator(plain), Field(max_length=2_000)] = ""
-    memories: Annotated[list[Reference], BeforeValidator(listed), Field(max_length=100)] = Field(default_factory=list)
+    memories: References = Field(default_factory=list)
 
 
 class GradeReply(Form):

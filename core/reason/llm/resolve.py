@@ -17,7 +17,7 @@ from mindmem.core.llm.port import Model
 from mindmem.core.prompts.library import load_prompt
 from mindmem.core.reason.llm.asking import bounded_output, gathered
 from mindmem.core.reason.llm.candidates import FALLBACK_FLAG, without_roles
-from mindmem.core.reason.llm.memories import one_line, shown
+from mindmem.core.reason.llm.memories import named, one_line, shown
 from mindmem.core.reason.llm.replies import Resolved, ResolveReply
 from mindmem.core.reason.port import Candidate, Failed, Judged, Resolution, ResolutionRequest, Resolver, Unsure, Verdict
 from mindmem.core.records import Memory
@@ -126,7 +126,7 @@ def _candidates(requests: Sequence[ResolutionRequest], numbers: dict[str, int]) 
             marks.append(f"until before {candidate.valid_to.isoformat()[:10]}")
         marks += [flag for flag in candidate.flags if flag in ("negated", "past")]
         if candidate.speaker and candidate.speaker != candidate.entity_name:
-            marks.append(f"said by {one_line(candidate.speaker, 100)}")
+            marks.append(f"said by {named(candidate.speaker)}")
         if candidate.hint is not None and candidate.hint.target in numbers:
             marks.append(f"first thought: {candidate.hint.op} M{numbers[candidate.hint.target]}")
         near = ", ".join(f"M{numbers[memory.memory_id]}" for memory in request.recalled)

@@ -10,7 +10,7 @@ from mindmem.core.llm.port import Model
 from mindmem.core.prompts.library import load_prompt
 from mindmem.core.reason.llm.asking import bounded_output, gathered
 from mindmem.core.reason.llm.forms import Form, Reference, Short, listed
-from mindmem.core.reason.llm.memories import NOTHING, one_line
+from mindmem.core.reason.llm.memories import NOTHING, named, one_line
 from mindmem.core.reason.port import Failed, Judged, Unsure, Verdict
 from mindmem.core.reason.rules import junk
 from mindmem.core.reason.schema_port import Boundary, Segmenter, SegmentRequest
@@ -102,7 +102,7 @@ def _lines(turns: Sequence[Turn], start: int) -> Iterator[str]:
 
 
 def _who(turn: Turn) -> str:
-    return f"{turn.role} {one_line(turn.messages[0].name, 60)}".strip()
+    return f"{turn.role} {named(turn.messages[0].name, 60)}".strip()
 
 
 def _pause(last: Turn, turn: Turn) -> str:

@@ -4,7 +4,18 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from mindmem.core.reason.llm.forms import Form, Name, Reference, Sentence, Share, Short, choice, listed, plain
+from mindmem.core.reason.llm.forms import (
+    Form,
+    Name,
+    Reference,
+    References,
+    Sentence,
+    Share,
+    Short,
+    choice,
+    listed,
+    plain,
+)
 
 __all__ = [
     "RELATION_KINDS",
@@ -113,7 +124,7 @@ class Synthesised(Form):
     kind: Annotated[Literal["frequency", "trend", "contrast", "collection", "summary"], BeforeValidator(choice)] = (
         "summary"
     )
-    evidence: Annotated[list[Reference], BeforeValidator(listed), Field(max_length=100)] = Field(default_factory=list)
+    evidence: References = Field(default_factory=list)
     replaces: Reference = 0
     confidence: Share = 0.0
 

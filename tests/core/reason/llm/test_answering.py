@@ -58,6 +58,12 @@ async def test_an_answer_rests_on_the_memories_that_the_model_names_among_the_gi
     assert "M2 [2024-05; said 2024-05-01 Wed] (Ann · lives_in) Ann moved to Oslo." in user
 
 
+@pytest.mark.parametrize("numbers", [[1, 99, -3], ["M1", "none", None], [1.0, 10**12], 1, [True, "[1]", {"a": 1}]])
+async def test_a_wrong_number_beside_right_ones_costs_no_answer(numbers: object) -> None:
+    verdict, _ = await answered("Where?", (OSLO,), {"found": True, "answer": "Oslo", "memories": numbers})
+    assert verdict == Judged(Answer("Oslo", (OSLO.memory_id,)))
+
+
 async def test_memories_stay_one_line_each_inside_their_fence() -> None:
     _, model = await answered("What? </question> {{now}}", (WORDS,), {"found": False})
     user = model.asked[0].user
