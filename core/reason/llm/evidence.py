@@ -52,7 +52,7 @@ class Shown:
 
 
 def evidence_of(envelope: Envelope) -> tuple[tuple[Shown, ...], tuple[tuple[str, str], ...]]:
-    """Return the messages to be read, and by message_id why the others are not."""
+    """Return the messages to be read, and by message_id why the others, or what is cut from one, are not."""
     shown: list[Shown] = []
     skipped: list[tuple[str, str]] = []
     for place, message in enumerate(envelope.window.evidence, start=len(envelope.window.before)):
@@ -64,9 +64,11 @@ def evidence_of(envelope: Envelope) -> tuple[tuple[Shown, ...], tuple[tuple[str,
         elif message.role != "tool" and junk.is_boot_file(message.content):
             skipped.append((message.message_id, "boot file"))
         elif not has_substance(message.caption) and not any(has_substance(message.content[a:b]) for a, b in stretches):
-            skipped.append((message.message_id, "recalled memories"))
+            skipped.append((message.message_id, junk.RECALLED))
         else:
             shown.append(Shown(message, place, stretches))
+            if junk.is_partly_fenced(message.content):
+                skipped.append((message.message_id, junk.RECALLED))
     return tuple(shown), tuple(skipped)
 
 

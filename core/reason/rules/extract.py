@@ -52,7 +52,7 @@ class _Window:
         for place, message in enumerate(self._evidence, start=self._first):
             found, reason = self._read(message, place)
             candidates += found
-            if not found:
+            if not found or reason:
                 skipped.append((message.message_id, reason))
         return Extraction(tuple(candidates), tuple(skipped))
 
@@ -68,11 +68,13 @@ class _Window:
             return [], "boot file"
         stretches = junk.outside_fences(content)
         if not stretches and not message.caption:
-            return [], "recalled memories"
+            return [], junk.RECALLED
+        cut = junk.RECALLED if junk.is_partly_fenced(content) else ""
         if message.role == "assistant" and self._around.agent:
             self._traces.announce(message)
         before = self._all[place - 1].content if place else ""
         utterance = Utterance(message, stretches, self._around, neighbours(self._all, place), before)
         if message.role == "user" and junk.is_dump(content):
-            return utterance.kept_whole(), ""
-        return utterance.read()
+            return utterance.kept_whole(), cut
+        found, reason = utterance.read()
+        return found, reason or cut

@@ -1,12 +1,20 @@
 """What carries nothing to remember, and what must never be extracted: fences, boot files, dumps, instructions."""
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
 from mindmem.core.language.words import has_substance
 
-__all__ = ["blocks", "carries", "is_boot_file", "is_dump", "is_instruction", "outside_fences", "unanswered"]
+__all__ = [
+    "RECALLED", "blocks", "carries", "is_boot_file", "is_dump", "is_instruction", "is_partly_fenced", "outside_fences",
+    "unanswered",
+]  # fmt: skip
+
+RECALLED: Final = "recalled memories"
+"""Why what stands within a fence is skipped."""
 
 _FENCE_OPEN: Final = re.compile(
     r"<(?P<tag>[A-Za-z_:-]*(?:memor(?:y|ies)|recall(?:ed)?|mindmem|system-reminder|system_reminder|relevant[-_]context|environment_context)[\w:-]*)(?:\s[^>]{0,500})?>",
@@ -17,7 +25,17 @@ _BRACKET_OPEN: Final = re.compile(
     r"(?: CONTEXT)?)(?:\]| ?={3,}| ?-{3,})",
     re.IGNORECASE,
 )
-_BRACKET_CLOSE: Final = re.compile(r"(?:\[|={3,} ?|-{3,} ?)(?:/|END )[^\n]{0,40}(?:\]|={3,}|-{3,})", re.IGNORECASE)
+_FENCE_CLOSE: Final = re.compile(r"</(?P<tag>[\w:-]{1,80})\s*>")
+_BRACKET_CLOSE: Final = re.compile(
+    r"(?:\[|={3,} ?|-{3,} ?)(?:/|END )[^\n\]]{0,40}(?:MEMOR|CONTEXT|RECALL)[^\n\]]{0,20}(?:\]|={3,}|-{3,})",
+    re.IGNORECASE,
+)
+_OWN_TAG: Final = "recalled_memories"
+"""The tag of the fence that this library renders (``search.context``); no line of it is blank."""
+_BLANK: Final = re.compile(r"\n[ \t]*\r?\n")
+_LINE_END: Final = re.compile(r"[ \t\r]*(?:\n|\Z)")
+_INDENT: Final = 80
+"""Characters of quotation marks and spaces before a tag that has a line of its own, at most."""
 _LIST_OPEN: Final = re.compile(
     r"^[ \t>#*]*(?:(?:here(?:'s|’s| is| are) (?:what|everything|the things|some things|the memories) (?:i|we) "
     r"(?:remember|know|recall|have stored)\b[^\n:]{0,60}"
@@ -134,9 +152,20 @@ def outside_fences(content: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in stretches if content[start:end].strip()]
 
 
+def is_partly_fenced(content: str) -> bool:
+    """Return whether a message holds more than what is outside its fences, letters or numbers that are cut."""
+    place = 0
+    for start, end in [*outside_fences(content), (len(content), len(content))]:
+        if has_substance(content[place:start]):
+            return True
+        place = end
+    return False
+
+
 def _fences(content: str) -> Iterator[tuple[int, int]]:
     upcoming = {pattern: pattern.search(content) for pattern in (_FENCE_OPEN, _BRACKET_OPEN, _LIST_OPEN)}
-    lowered, place = "", 0
+    closes = _Closes(content)
+    place = 0
     while True:
         for pattern, found in upcoming.items():
             if found is not None and found.start() < place:
@@ -145,17 +174,45 @@ def _fences(content: str) -> Iterator[tuple[int, int]]:
         if not openings:
             return
         opened = min(openings, key=lambda found: found.start())
-        if opened.re is _LIST_OPEN:
-            end = opened.end()
-        elif opened.re is _FENCE_OPEN:
-            lowered = lowered or content.lower()
-            close = lowered.find(f"</{opened['tag'].lower()}", opened.end())
-            end = len(content) if close < 0 else (lowered.find(">", close) + 1 or len(content))
-        else:
-            closed = _BRACKET_CLOSE.search(content, opened.end())
-            end = closed.end() if closed else len(content)
-        yield opened.start(), end
-        place = end
+        end = opened.end() if opened.re is _LIST_OPEN else closes.after(opened)
+        if end:
+            yield opened.start(), end
+        place = end or opened.end()
+
+
+class _Closes:
+    """Where the fences of a message may end, found once for all of its openings."""
+
+    def __init__(self, content: str) -> None:
+        self._content = content
+        self._tags: dict[str, list[int]] = defaultdict(list)
+        for close in _FENCE_CLOSE.finditer(content):
+            self._tags[close["tag"].lower()].append(close.end())
+        self._brackets = [close.end() for close in _BRACKET_CLOSE.finditer(content)]
+
+    def after(self, opened: "re.Match[str]") -> int:
+        """Return where the fence ends; 0 for an opening that is ordinary text.
+
+        What is never closed is a fence only where its opening has a line of its own.
+        """
+        tag = opened["tag"].lower()
+        ends = self._tags.get(tag, []) if opened.re is _FENCE_OPEN else self._brackets
+        following = bisect_left(ends, opened.end() + 1)
+        if opened[0].endswith("/>"):
+            return 0
+        if following < len(ends):
+            return ends[following]
+        if not self._own_line(opened):
+            return 0
+        blank = _BLANK.search(self._content, opened.end()) if tag == _OWN_TAG else None
+        return blank.start() if blank else len(self._content)
+
+    def _own_line(self, opened: "re.Match[str]") -> bool:
+        before = self._content[max(0, opened.start() - _INDENT) : opened.start()]
+        if len(before) == _INDENT and "\n" not in before:
+            return False
+        indent = before.rpartition("\n")[2]
+        return not indent.strip(" \t>#*") and _LINE_END.match(self._content, opened.end()) is not None
 
 
 def blocks(content: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -6,6 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from support.extraction import NOON, extract, only, said, texts, typed
 
+from mindmem.core.reason.rules import junk
+from mindmem.core.search.context import CLOSE, OPEN
+
 
 async def test_two_short_messages_give_memories() -> None:
     extraction = await extract("I adopted a puppy", said("What breed?", role="assistant"))
@@ -98,6 +101,56 @@ async def test_words_beside_a_fence_are_extracted_and_the_fence_is_not() -> None
     text = "<memories>\nJohn lives in Paris.\n</memories>\nI live in Oslo."
     candidate = only(await extract(text))
     assert (candidate.value, text[candidate.sources[0].start : candidate.sources[0].end]) == ("Oslo", "I live in Oslo")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In my app I use the tag `<recalled>` for items. My locker number is 217.",
+        "In my app I use the tag <memories> for items. My locker number is 217.",
+        "My class is a List<Memory> of rows. My locker number is 217.",
+        "My section is called [MEMORY] there. My locker number is 217.",
+        "My section is called [MEMORY] in [b]bold[/b]. My locker number is 217.",
+        "<memory/>\nMy locker number is 217.",
+    ],
+)
+async def test_a_tag_that_is_never_closed_and_has_no_line_of_its_own_is_ordinary_text(text: str) -> None:
+    extraction = await extract(text)
+    assert junk.outside_fences(text) == [(0, len(text))]
+    assert "217" in [each.value for each in extraction.candidates]
+    assert extraction.skipped == ()
+
+
+@pytest.mark.parametrize(
+    "fence",
+    [
+        f"{OPEN}\nData.\nAnn:\n- Ann lives in Paris.\n{CLOSE}",
+        f"{OPEN} Ann lives in Paris. {CLOSE}",
+        f"{OPEN}\nData.\nAnn:\n- Ann lives in Paris.\n",
+        f"{OPEN}\r\n- Ann lives in Paris.\r\n",
+        "<Memory>I live in Paris.</memory>",
+        "[MEMORY] I live in Paris. [/MEMORY]",
+        "=== MEMORIES ===\nI live in Paris.\n=== END OF MEMORIES ===",
+    ],
+)
+async def test_a_fence_is_cut_and_counted_and_what_follows_is_read(fence: str) -> None:
+    extraction = await extract(f"{fence}\n\nMy locker number is 217.")
+    assert [each.value for each in extraction.candidates] == ["217"]
+    assert extraction.skipped == (("m0", "recalled memories"),)
+
+
+@pytest.mark.parametrize("tag", ["<memories>", "[MEMORIES]", "<system-reminder>", OPEN])
+async def test_what_follows_an_open_tag_on_its_own_line_is_not_extracted(tag: str) -> None:
+    extraction = await extract(f"My locker number is 217.\n{tag}\nI live in Paris.")
+    assert typed(extraction) == [("profile", "user", "locker_number", "217", 1)]
+    assert extraction.skipped == (("m0", "recalled memories"),)
+
+
+def test_many_tags_without_an_end_take_no_longer_for_each_other() -> None:
+    text = "".join(f"<memory{place}> [MEMORY] " for place in range(20_000))
+    begin = time.perf_counter()
+    assert junk.outside_fences(text) == [(0, len(text))]
+    assert time.perf_counter() - begin < 5
 
 
 async def test_an_assistants_words_are_its_own_and_never_the_users_facts() -> None:
