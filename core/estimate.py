@@ -1,7 +1,8 @@
 """What an ingest would ask of models: the files are read and cut as the ingest would, and nothing is asked or written.
 
 What is sent is measured on the very prompts, so it is as good as the estimate of tokens. What comes back is not known
-before: it is taken from the usual number and length of memories, as is what is recalled.
+before: it is taken from the usual number and length of memories, as is what is recalled. What binding to a schema asks
+is taken from the number of memories alone.
 """
 
 import json
@@ -25,6 +26,7 @@ from mindmem.core.prompts.library import Prompt, load_prompt
 from mindmem.core.reason.llm.evidence import evidence_of, render_context, render_evidence
 from mindmem.core.reason.llm.replies import ExtractReply
 from mindmem.core.reason.llm.resolve import BATCH
+from mindmem.core.reason.llm.schema import bind, describe, match
 from mindmem.core.reason.port import Envelope
 from mindmem.core.records import Window
 from mindmem.core.records.llm_call import Purpose
@@ -40,6 +42,12 @@ _CLAIM_TOKENS: Final = 40
 _ITEM_TOKENS: Final = 120
 """A memory as an item of an extraction's reply, with all its fields."""
 _DECISION_TOKENS: Final = 40
+_SCHEMA_TOKENS: Final = 1_500
+"""The types and properties that one question of binding shows."""
+_NAMES_PER_MEMORY: Final = 0.5
+_MEMORIES_PER_ENTITY: Final = 6
+_NEAR: Final = 5
+"""Claims and known entities that stand beside one name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +173,29 @@ class _Count:
         yield self._forecast(
             conflict.name, conflict.purpose, asked, asked * fixed + beside, memories * _DECISION_TOKENS
         )
+        if settings.ingest.mode == "schema":
+            yield from self._of_schema(memories)
         if settings.embedder == "openai":
             requests = -(-memories // settings.embed.batch)
             yield self._forecast("", "embed", requests, memories * _CLAIM_TOKENS, 0)
+
+    def _of_schema(self, memories: int) -> Iterator[Forecast]:
+        """What is asked in the mode ``schema`` beside: where episodes end, and what their memories belong to."""
+        names = round(memories * _NAMES_PER_MEMORY)
+        entities = -(-memories // _MEMORIES_PER_ENTITY)
+        said = max(0, self.input_tokens - self.calls * (self._fixed + estimate_tokens(self._prompt.system)))
+        binds = max(min(self.calls, memories), -(-memories // bind.BATCH))
+        asked = (
+            ("segment", self.calls, said, self.calls * _DECISION_TOKENS),
+            ("bind", binds, said + binds * _SCHEMA_TOKENS + memories * _CLAIM_TOKENS, memories * _DECISION_TOKENS),
+            ("match", -(-names // match.BATCH), names * 2 * _NEAR * _CLAIM_TOKENS, names * _CLAIM_TOKENS),
+            ("synthesise", entities, memories * _CLAIM_TOKENS, entities * _ITEM_TOKENS),
+            ("describe", -(-entities // describe.BATCH), memories * _CLAIM_TOKENS, entities * _ITEM_TOKENS),
+        )
+        for name, calls, sent, written in asked:
+            prompt = load_prompt(name)
+            fixed = estimate_tokens(prompt.system) + estimate_tokens(prompt.user) + _schema_tokens(prompt)
+            yield self._forecast(name, prompt.purpose, calls, calls * fixed + sent, written)
 
     def _forecast(self, prompt: str, purpose: Purpose, calls: int, sent: int, written: int) -> Forecast:
         llm = self._settings.llm

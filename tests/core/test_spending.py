@@ -121,6 +121,19 @@ def test_an_estimate_grows_with_what_is_said(tmp_path: Path) -> None:
     assert after.input_tokens > before.input_tokens + 6_000
 
 
+def test_an_estimate_holds_what_binding_to_a_schema_asks(tmp_path: Path) -> None:
+    inbox, plain = chats(tmp_path), priced(tmp_path)
+    bound = plain.model_copy(update={"ingest": plain.ingest.model_copy(update={"mode": "schema"})})
+    without, found = estimate_ingest(plain, inbox), estimate_ingest(bound, inbox)
+    assert found.forecasts[: len(without.forecasts)] == without.forecasts
+    more = found.forecasts[len(without.forecasts) :]
+    assert [line.prompt for line in more] == ["segment", "bind", "match", "synthesise", "describe"]
+    assert all(line.calls and line.input_tokens > 100 * line.calls and line.output_tokens for line in more)
+    assert found.cost is not None
+    assert without.cost is not None
+    assert found.cost > without.cost
+
+
 def test_an_estimate_without_prices_names_no_sum(tmp_path: Path) -> None:
     found = estimate_ingest(Settings(home=tmp_path / "home"), chats(tmp_path))
     assert found.cost is None
