@@ -241,7 +241,7 @@ def anchored(calendar: Calendar, unit: str, before: bool, anchor: Interval) -> I
         if unit in ("day", "night", "morning", "evening"):
             return calendar.days(day + timedelta(days=sign))
         if unit == "week":
-            return calendar.days(day + timedelta(days=7 * sign - day.weekday()), 7)
+            return calendar.week(day + timedelta(days=7 * sign - day.weekday()))
         if unit == "weekend":
             saturday = day + timedelta(days=5 - day.weekday())
             return calendar.days(

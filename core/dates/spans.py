@@ -145,7 +145,16 @@ class Calendar:
 
     def weeks_from_now(self, offset: int) -> Interval | None:
         """Return the week, Monday to Sunday, that lies ``offset`` weeks from the reference's."""
-        return None if self.today is None else self.day_from_now(7 * offset - self.today.weekday(), 7)
+        if self.today is None:
+            return None
+        try:
+            return self.week(self.today + timedelta(days=7 * offset - self.today.weekday()))
+        except OverflowError:
+            return None
+
+    def week(self, first: date) -> Interval | None:
+        """Return the seven days from ``first`` on, as exact as the month that holds them all, if one does: no day."""
+        return self.days(first, 7, "month" if (first + timedelta(days=6)).month == first.month else "unknown")
 
     def season(self, name: str, year: int) -> Interval | None:
         """Return the three months of a season; winter is named by the year in which it begins."""

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from mindmem.core import ids
 from mindmem.core.ingest.gate import Gated
-from mindmem.core.ingest.guards import own_word
+from mindmem.core.ingest.guards import own_word, two_owners
 from mindmem.core.ingest.links import Links
 from mindmem.core.ingest.memories import MAX_SOURCES, new_memory
 from mindmem.core.ingest.recall import Timelines
@@ -22,6 +22,7 @@ from mindmem.core.ingest.timeline import Timeline, begins_later, start_of
 from mindmem.core.language.words import content_words
 from mindmem.core.reason.port import Candidate
 from mindmem.core.records import Action, Memory, Message, Operation, Plan, Scope, Skip, Source
+from mindmem.core.records.memory import SCHEDULED
 
 __all__ = ["decide"]
 
@@ -131,7 +132,8 @@ class _Deciding:
         targets = tuple(
             one
             for one in self._current(resolution.targets)
-            if one in resolution.targets or not self._beside(self._rows[one], memory)
+            if (one in resolution.targets or not self._beside(self._rows[one], memory))
+            and not two_owners(self._rows[one], memory)
         )
         if not targets and candidate.single_valued and resolution.op in ("update", "reinforce"):
             targets = self._holding(memory)  # what was judged has its place in the past, found within this add
@@ -173,7 +175,10 @@ class _Deciding:
 
     @staticmethod
     def _beside(target: Memory, memory: Memory) -> bool:
-        """Whether a target became, in this add, the denial of another value, which a new value leaves true."""
+        """Whether a target stays true beside a new value: another's namesake, or what became the denial of another
+        value in this add."""
+        if two_owners(target, memory):
+            return True
         return not _DENIED.isdisjoint(target.flags) and content_words(target.value) != content_words(memory.value)
 
     # -- the operations
@@ -301,6 +306,8 @@ class _Deciding:
             other = self._rows[name]
             if name in targets:
                 return True
+            if two_owners(other, memory):
+                return False
             if other.status != "archived" or other.valid_to is None:  # kept beside, or taken out by somebody
                 return False
             beside = candidate.polarity < 0 or not _DENIED.isdisjoint((*candidate.flags, *other.flags))
@@ -327,7 +334,7 @@ class _Deciding:
         return target.observed_at is not None and max([target.observed_at, *said]) < memory.observed_at
 
     def _since(self, target: Memory, memory: Memory) -> datetime | None:
-        """When a target of another value was said again for the first time after a memory of its time; None for never."""
+        """When a target of another value was first said again after a memory of its time; None for never."""
         moment = start_of(memory)
         if moment is None or target.content_hash == memory.content_hash:
             return None
@@ -416,6 +423,8 @@ class _Deciding:
         end = start_of(successor, self._now)
         if memory.valid_to is not None and end is not None:
             end = min(memory.valid_to, end)
+        if SCHEDULED in memory.flags and end is not None and memory.valid_from is not None:
+            end = max(end, memory.valid_from)  # moved before it took place: it never did
         status = memory.status if begins_later(successor) else "archived"
         return replace(memory, valid_to=end or memory.valid_to, status=status)
 

@@ -14,9 +14,10 @@ from typing import Final, Literal
 from mindmem.core.ids import normalise_claim
 from mindmem.core.language import chinese, english
 from mindmem.core.language.words import stem, words
+from mindmem.core.reason.port import Candidate
 from mindmem.core.records import Memory
 
-__all__ = ["Difference", "distinct", "own_word", "series"]
+__all__ = ["Difference", "distinct", "named_through", "own_word", "series", "two_owners"]
 
 Difference = Literal["date", "number", "unit", "negation", "antonym", "named entity"]
 
@@ -56,6 +57,13 @@ _CHINESE_NAME: Final = re.compile(
     r"[小老阿][\u4e00-\u9fff]|[\u4e00-\u9fff]{1,2}(?:先生|女士|老师|医生|经理|教授|同学)|《[^》]+》"
     r"|(?:住在|去|到|来自|叫|姓|给|跟|和|与|在)[\u4e00-\u9fff]{2}"
 )
+
+_THROUGH: Final = (
+    r"\b(?:(?P<owner>[A-Z][\w-]*(?: [A-Z][\w-]*){0,3}|[a-z][\w-]*)['’]s|[Mm]y|[Oo]ur) (?:[a-z][a-z-]* ){1,3}"
+)
+"""What stands before a name that is told through its person: "Ann's elder sister", "my friend"."""
+_OPENING: Final = 200
+"""Characters of a claim in which its subject is looked for."""
 
 _STEMMED: Final = tuple((stem(one), stem(other)) for one, other in english.OPPOSITES)
 _DENYING: Final = ("un", "dis", "in", "im", "ir", "il", "non", "mis")
@@ -102,6 +110,23 @@ def own_word(memory: Memory, speaker: str) -> bool:
     takes it back."""
     own = normalise_claim(memory.entity_name)
     return bool(own) and normalise_claim(memory.speaker) == own != normalise_claim(speaker)
+
+
+def named_through(claim: Candidate | Memory) -> str:
+    """Return through whom a claim names its subject: "ann" for "Ann's sister Eva", the speaker for "my sister Eva"; the
+    empty string for a subject that is named by itself."""
+    if not claim.entity_name:
+        return ""
+    match = re.search(_THROUGH + re.escape(claim.entity_name) + r"(?!\w)", claim.content[:_OPENING])
+    if match is None:
+        return ""
+    return normalise_claim(match["owner"] or claim.speaker or "user")
+
+
+def two_owners(one: Candidate | Memory, other: Candidate | Memory) -> bool:
+    """Return whether two claims name their subjects through different persons, so that one name stands for two."""
+    first, second = set(named_through(one).split()), set(named_through(other).split())
+    return bool(first and second) and not (first <= second or second <= first)
 
 
 def series(first: str, second: str) -> bool:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from mindmem.core.records import Memory
+from mindmem.core.records.memory import SCHEDULED
 
 __all__ = ["Timeline", "begins_later", "start_of"]
 
@@ -15,12 +16,19 @@ _LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 def start_of(memory: Memory, now: datetime | None = None) -> datetime | None:
-    """Return from when a memory holds: ``valid_from``, else when it was said, else ``now``."""
+    """Return from when a memory holds: ``valid_from``, else when it was said, else ``now``.
+
+    An appointment holds from when it was arranged: one that was moved to another day counts at once.
+    """
+    if SCHEDULED in memory.flags:
+        return memory.observed_at or memory.valid_from or now
     return memory.valid_from or memory.observed_at or now
 
 
 def begins_later(memory: Memory) -> bool:
     """Return whether a memory speaks of a state that begins only after it was said."""
+    if SCHEDULED in memory.flags:
+        return False
     return memory.valid_from is not None and memory.observed_at is not None and memory.valid_from > memory.observed_at
 
 

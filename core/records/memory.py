@@ -7,7 +7,9 @@ from typing import Final, Literal
 
 from mindmem.core.records.scope import Scope
 
-__all__ = ["CONDITION", "CONDITIONAL", "MEM_TYPES", "MemType", "Memory", "Source", "Status", "TimePrecision"]
+__all__ = [
+    "CONDITION", "CONDITIONAL", "MEM_TYPES", "SCHEDULED", "MemType", "Memory", "Source", "Status", "TimePrecision",
+]  # fmt: skip
 
 MemType = Literal["profile", "fact", "episodic", "tool_trace", "experience", "skill_candidate", "file_knowledge"]
 Status = Literal["active", "archived", "erased"]
@@ -19,6 +21,8 @@ CONDITIONAL: Final = "conditional"
 """Flag of a memory that holds under a condition only."""
 CONDITION: Final = "condition"
 """Key of that condition's words in the metadata."""
+SCHEDULED: Final = "scheduled"
+"""Flag of an appointment: ``valid_from`` is when it takes place; it is arranged from when it was said on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,10 @@ def _told(home: Path, *texts: str | tuple[str, str]) -> dict[str, list[records.M
         ("I live in Rome.", "I live in a tiny studio in Milan."),
         ("I work at Bosch.", "I work part-time at Aldi."),
         ("我有两只猫。", "我有三只猫。"),
+        ("我的生日是5月3日。", "我的生日不是5月13日。"),
+        ("我的生日是5月3日。", "不对，是绿色。"),
+        ("我的生日是5月3日。", "是5月13日。"),
+        ("我对花生过敏。", "我对牛奶不过敏。"),
     ],
 )
 def test_what_says_nothing_of_a_value_leaves_it_current(tmp_path: Path, true: str, said: str) -> None:
@@ -118,3 +122,37 @@ def test_a_persons_own_word_replaces_their_old_one_and_anothers(tmp_path: Path) 
         ("Ben", "I moved to Oslo."),
     )
     assert [one.value for one in told["active"]] == ["Oslo"]
+
+
+def _contents(told: dict[str, list[records.Memory]]) -> dict[str, set[str]]:
+    return {status: {one.content for one in found} for status, found in told.items()}
+
+
+def test_a_namesake_told_through_another_person_is_never_replaced(tmp_path: Path) -> None:
+    told = _contents(_told(tmp_path, ("Ann", "My sister Eva lives in Rome."), ("Bob", "My sister Eva lives in Kiel.")))
+    assert told == {"active": {"Ann's sister Eva lives in Rome.", "Bob's sister Eva lives in Kiel."}, "archived": set()}
+
+
+def test_of_two_namesakes_a_newer_word_moves_the_speakers_own(tmp_path: Path) -> None:
+    told = _contents(
+        _told(
+            tmp_path,
+            ("Ann", "My sister Eva lives in Rome."),
+            ("Bob", "My sister Eva lives in Kiel."),
+            ("Ann", "My sister Eva lives in Oslo."),
+            ("Bob", "Eva lives in Bonn."),
+        )
+    )
+    assert told["archived"] == {"Ann's sister Eva lives in Rome.", "Bob's sister Eva lives in Kiel."}
+    assert told["active"] == {"Ann's sister Eva lives in Oslo.", "Eva lives in Bonn."}
+
+
+def test_the_same_owners_later_word_of_a_relative_still_counts(tmp_path: Path) -> None:
+    told = _contents(_told(tmp_path, ("Ann", "My sister Eva lives in Rome."), ("Ann", "My sister Eva lives in Kiel.")))
+    assert told == {"active": {"Ann's sister Eva lives in Kiel."}, "archived": {"Ann's sister Eva lives in Rome."}}
+
+
+def test_a_bare_value_that_could_correct_two_memories_corrects_neither(tmp_path: Path) -> None:
+    told = _told(tmp_path, "我的生日是5月3日，我女儿的生日是6月1日。", "不对，是5月13日。")
+    assert not told["archived"]
+    assert _told(tmp_path / "long_ago", "我的生日是5月3日。", "我喜欢茶。", "不对，是5月13日。")["archived"] == []

@@ -12,7 +12,7 @@ from mindmem.core.reason.rules.nouns_en import Subject, is_profession
 from mindmem.core.reason.rules.phrases_en import Phrases, Value, snake
 from mindmem.core.reason.rules.statements import OWNER, TEAM, Statement
 
-__all__ = ["began", "corrected", "now_at", "property_changed", "restated", "scheduled"]
+__all__ = ["alike", "began", "corrected", "now_at", "property_changed", "rebound", "restated", "scheduled"]
 
 _OF_WORK: Final = re.compile(
     r"\b(?:jobs?|work(?:s|ed|ing)?|company|quit|resigned|employer|hired|career|role)\b", re.IGNORECASE
@@ -56,6 +56,15 @@ _RESTATED: Final = re.compile(
 )
 
 
+_REBOUND: Final = re.compile(
+    r"(?:(?:sorry|oops|no|wait|actually|correction|my mistake|my bad|i mean|i meant)(?:[,:.!—–-]* +|, *))+"
+    r"(?:(?:it|that)(?:['’]s| is| was| should be)|make (?:it|that)) (?P<value>[^,;?]+)",
+    re.IGNORECASE,
+)
+_FORMS: Final = (re.compile(r"\+?(?:[ ().-]*\d){6,15}"), re.compile(r"[^\s@]+@[^\s@]+\.\w+"))
+"""Numbers to dial, and addresses of mail."""
+
+
 def corrected(sentence: str) -> tuple[str, str]:
     """Return the new and the old value of a sentence that names both and no property; two empty strings otherwise.
 
@@ -80,6 +89,26 @@ def restated(sentence: str) -> tuple[str, str]:
         return "", ""
     name = snake(match["nouns"].split())
     return lexicon.CANONICAL.get(name, name), match["value"].rstrip(".")
+
+
+def rebound(sentence: str) -> str:
+    """Return the number or address that a correction gives and names no property for; the empty string otherwise.
+
+    >>> rebound("No wait, it's 555-0177."), rebound("It's 555-0177."), rebound("No, it's 5.")
+    ('555-0177', '', '')
+    """
+    match = _REBOUND.fullmatch(sentence.strip())
+    value = match["value"].rstrip(".!") if match else ""
+    return value if any(form.fullmatch(value) for form in _FORMS) else ""
+
+
+def alike(one: str, other: str) -> bool:
+    """Return whether two values are of one form: both like a telephone number, or both like an address of mail.
+
+    >>> alike("555-0177", "+1 555 0199"), alike("555-0177", "Oslo")
+    (True, False)
+    """
+    return any(form.fullmatch(one) and form.fullmatch(other) for form in _FORMS)
 
 
 def began(phrases: Phrases, subject: Subject, place: int) -> Statement | None:
@@ -184,7 +213,7 @@ def scheduled(phrases: Phrases) -> Statement | None:
         if to < 0:
             return None
         place = to + 1
-    elif low[place : place + 1] and low[place] in _ON:
+    elif low[place : place + 1] and low[place] in _ON and not phrases.in_time(phrases.words[place]):
         place += 1
     if place >= len(low):
         return None
@@ -199,7 +228,7 @@ def scheduled(phrases: Phrases) -> Statement | None:
     kind = {"my": "person", "our": "group"}.get(low[0], "event")
     name = nouns if low[0] in ("my", "our") else "date"
     statement = phrases.statement(owner, kind, name, value, single=True if moved else None)
-    return replace(statement, correction=moved or statement.correction)
+    return replace(statement, correction=moved or statement.correction, scheduled=True)
 
 
 def _employer(phrases: Phrases, subject: Subject, place: int) -> Statement | None:

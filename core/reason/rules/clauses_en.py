@@ -22,6 +22,9 @@ _IS_AFTER: Final = frozenset(
     " vegetarian engaged single".split()
 )
 _NEWS: Final = frozenset({"update", "news", "edit", "ps", "heads-up"})
+_MOVING: Final = frozenset("moved relocated went switched migrated changed".split())
+_NEXT: Final = frozenset("then later finally eventually afterwards subsequently".split())
+"""Words before a further destination: "moved to A and then to B"."""
 _RELATIVE: Final = frozenset("where which who whom whose that when because if while".split())
 """Words after which "and use …" goes on with another subject than the sentence's."""
 _REMEMBER: Final = frozenset({"remember", "note", "reminder", "fyi"})
@@ -119,7 +122,10 @@ def clauses(words: Sequence[Word], timed: Callable[[Word], bool]) -> list[Clause
         clause = _led(_stripped(part), timed)
         if clause.words:
             first = clause.words[0].low
-            if first in _ELIDED and subject and place > begin and begin > 0:
+            moved = _moving(result[-1]) if first == "to" and place > begin > 0 and result else ()
+            if moved:
+                clause = replace(clause, subject=moved)
+            elif first in _ELIDED and subject and place > begin and begin > 0:
                 told = result[-1].words if result else ()
                 doubt = tuple(word for word in told if word.low in lexicon.MODALS)[:1]
                 if not any(word.low in _RELATIVE for word in told):
@@ -129,6 +135,13 @@ def clauses(words: Sequence[Word], timed: Callable[[Word], bool]) -> list[Clause
             result.append(clause)
         begin = place
     return [replace(result[0], alone=True)] if len(result) == 1 else result
+
+
+def _moving(before: Clause) -> tuple[Word, ...]:
+    """Return subject and verb of a clause that tells of a move, which one more destination shares with it."""
+    words = (*before.subject, *before.words)
+    verb = next((place for place, word in enumerate(words) if word.low in _MOVING), -1)
+    return words[: verb + 1]
 
 
 def _begins(words: Sequence[Word], place: int, begin: int) -> bool:
@@ -142,13 +155,17 @@ def _begins(words: Sequence[Word], place: int, begin: int) -> bool:
     if before not in _JOINS or all(item.low in lexicon.OPENERS | _JOINS for item in words[begin:place]):
         return False
     after = words[place + 1].low if place + 1 < len(words) else ""
+    if any(item.low in _MOVING for item in words[:place]) and any(item.low == "to" for item in words[begin:place]):
+        to = next((at for at in range(place, len(words)) if words[at].low not in _NEXT), place)
+        if words[to].low == "to" and to + 1 < len(words) and is_name(words[to + 1]):
+            return True
     if word.low == "mine" and after in ("is", "was"):
         return True
     if word.low in _SUBJECTS or (word.low in ("now", "today", "currently", "these") and after in _SUBJECTS):
         return True
     if word.low in ("my", "our", "his", "her", "their"):
         return any(item.low in ("is", "are", "was", "were", "has") for item in words[place + 1 : place + 6])
-    if before == "and" and word.low in _ELIDED:
+    if before in ("and", "but") and word.low in _ELIDED:
         return not any(item.low == "to" for item in words[begin:place]) and bool(after)
     if before in ("and", "but") and is_name(word):
         stop = place + 1
@@ -170,7 +187,11 @@ def _stripped(part: list[Word]) -> Clause:
             part = part[2:]
         elif first.low in _REMEMBER and after in ("that", ":", "i", "my", "we", "our"):
             part = part[2 if after in ("that", ":") else 1 :]
-        elif first.low in (",", ":", "-", "–", "—", "(") or (first.low in lexicon.OPENERS and len(part) > 1):
+        elif (
+            first.low in (",", ":", "-", "–", "—", "(")
+            or (first.low in _NEXT and after == "to")
+            or (first.low in lexicon.OPENERS and len(part) > 1)
+        ):
             part = part[1:]
         elif len(part) > 3 and is_name(first) and part[1].low == "," and part[2].low in _SUBJECTS | {"my", "our"}:
             part = part[2:]

@@ -278,11 +278,23 @@ def _closed(text: str) -> str:
     return text if text.endswith((".", "!", "…")) else text + "."
 
 
+_AMERICAN: Final = {
+    "colour": "color", "colours": "colors", "flavour": "flavor", "flavours": "flavors", "neighbour": "neighbor",
+    "neighbours": "neighbors", "odour": "odor",
+    "favourite": "favorite", "favourites": "favorites", "honour": "honor", "behaviour": "behavior", "centre": "center",
+    "theatre": "theater", "licence": "license", "programme": "program", "organisation": "organization", "tyre": "tire",
+    "jewellery": "jewelry", "grey": "gray", "cheque": "check", "enrolment": "enrollment", "mum": "mom",
+}  # fmt: skip
+
+
 def snake(words: Sequence[str]) -> str:
     """Return words as a property's name.
 
+    British spellings are the American ones', so that a newer value meets the older however it was spelt.
+
     >>> snake(["favourite", "colour"]), snake(["dog's", "name"])
-    ('favourite_colour', 'dog_name')
+    ('favorite_color', 'dog_name')
     """
     joined = "_".join(words).lower().replace("'s", "")
-    return "_".join(part for part in "".join(sign if sign.isalnum() else "_" for sign in joined).split("_") if part)
+    parts = "".join(sign if sign.isalnum() else "_" for sign in joined).split("_")
+    return "_".join(_AMERICAN.get(part, part) for part in parts if part)

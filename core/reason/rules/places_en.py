@@ -6,7 +6,7 @@ from mindmem.core.reason.rules import lexicon_en as lexicon
 from mindmem.core.reason.rules.entities import TECHNOLOGY
 from mindmem.core.reason.rules.phrases_en import Phrases, Value
 
-__all__ = ["idle", "placed"]
+__all__ = ["idle", "manner", "placed"]
 
 _PART_OF: Final = frozenset(
     "downtown central northern southern eastern western north south east west upstate rural suburban greater inner"
@@ -22,6 +22,11 @@ _EMPLOYERS: Final = frozenset(
     " kindergarten nonprofit charity ngo bookstore bookshop salon gym newspaper magazine publisher brewery winery zoo"
     " nursery practice court airport".split()
 )
+_UNITS: Final = frozenset(
+    "team department group division unit branch field sector industry trade profession business domain lab kitchen"
+    " garage workshop call-centre call-center mine shipyard theatre theater church embassy ministry".split()
+)
+"""Parts of an employer, and fields."""
 _NO_PLACE: Final = frozenset(
     "fear hope peace poverty sin luxury comfort denial misery squalor exile harmony chaos isolation solitude silence"
     " style town bed pajamas pyjamas sweats jeans leggings darkness limbo dread pain agony bliss shame secret secrecy"
@@ -37,6 +42,12 @@ _NO_PLACE: Final = frozenset(
 def idle(value: Value) -> bool:
     """Return whether what follows "in" and "at" tells how or when rather than where ("silence", "night")."""
     return value.text.lower().split()[0] in _NO_PLACE
+
+
+def manner(value: Value) -> bool:
+    """Return whether what follows "work in" tells how: "a hurry", but neither "a bank" nor "a small team"."""
+    low = value.text.lower().split()
+    return idle(value) or (low[0] in ("a", "an") and not value.name and low[-1] not in _EMPLOYERS | _UNITS)
 
 
 def placed(name: str, value: Value, phrases: Phrases) -> str:

@@ -9,8 +9,8 @@ finds later.
 from collections.abc import Sequence
 from typing import Final
 
-from mindmem.core.ids import content_hash
-from mindmem.core.ingest.guards import distinct, own_word
+from mindmem.core.ids import content_hash, normalise_claim
+from mindmem.core.ingest.guards import distinct, named_through, own_word, two_owners
 from mindmem.core.language.words import content_words, stem
 from mindmem.core.reason.port import Candidate, Judged, Resolution, ResolutionRequest, Verdict
 from mindmem.core.reason.rules.claims import (
@@ -53,6 +53,7 @@ def _resolve(candidate: Candidate, recalled: Sequence[Memory]) -> Resolution:
     claim = content_hash(candidate.content)
     # What holds under a condition only stands beside what is said of all times: neither replaces the other.
     recalled = [memory for memory in recalled if CONDITIONAL not in memory.flags or memory.content_hash == claim]
+    recalled = _of_same_owner(candidate, recalled)
     for memory in recalled:
         if memory.content_hash == claim:
             return Resolution("reinforce", "said before", (memory.memory_id,))
@@ -74,6 +75,21 @@ def _resolve(candidate: Candidate, recalled: Sequence[Memory]) -> Resolution:
         memory.memory_id for memory in peers if _alike(candidate, memory) or _of_another(candidate, memory)
     )[:_MAX_RELATED]
     return Resolution("add", "new", related=related)
+
+
+def _of_same_owner(candidate: Candidate, recalled: Sequence[Memory]) -> list[Memory]:
+    """Leave out who only shares the subject's name: Ann's sister Eva isn't Bob's.
+
+    A bare "Eva" is nobody in particular where two are known, unless one of them is the speaker's.
+    """
+    kept = [memory for memory in recalled if not (same_subject(candidate, memory) and two_owners(candidate, memory))]
+    if named_through(candidate):
+        return kept
+    owners = {owner for memory in kept if same_subject(candidate, memory) and (owner := named_through(memory))}
+    if len(owners) < 2:
+        return kept
+    own = normalise_claim(candidate.speaker or "user")
+    return [one for one in kept if not same_subject(candidate, one) or named_through(one) in ("", own)]
 
 
 # -- the same value again, and completion

@@ -35,3 +35,5 @@ class Statement:
     past: bool = False
     correction: bool = False
     whole: bool = True
+    scheduled: bool = False
+    """Whether the value is when the thing takes place."""

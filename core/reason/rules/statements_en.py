@@ -24,6 +24,7 @@ __all__ = ["read"]
 _WHOLE: Final = frozenset("if unless whether imagine suppose wish pretend hypothetically otherwise".split())
 _UNREADABLE: Final = re.compile(
     r"[?\"“”`<>{}|=\\？]|https?:|\s#\s|(?:^|\s)['‘]\w+ [^'’]*['’](?!\w)"
+    r"|^(?:[Ff]or (?:example|instance)|[Ee]\.g\.)(?=[\s,])"
     r"|^[Ii]n (?:the|my|this|a) (?:novel|story|book|movie|film|game|song|dream|play|poem)\b"
 )
 _COPULAS: Final = frozenset({"am", "is", "are", "was", "were"})

@@ -17,6 +17,7 @@ from mindmem.core.reason.rules.subjects import People
 from mindmem.core.reason.rules.when import event_time, state_time
 from mindmem.core.reason.rules.wishes import wish
 from mindmem.core.records import MemType, Message, Source
+from mindmem.core.records.memory import SCHEDULED
 from mindmem.core.redact import Secret, holds_mark, redact
 
 __all__ = ["Surroundings", "Utterance"]
@@ -147,7 +148,7 @@ class Utterance:
 
     def _corrected(self, sentence: Sentence, new: str, old: str) -> Candidate | None:
         """Return the claim with its new value where exactly one claim of the window had the old one."""
-        noun = "" if old else changes_en.restated(sentence.text)[0]
+        noun = "" if old else changes_en.restated(sentence.text)[0] or self._alike(new)
         stated = [
             each
             for each in self._around.stated
@@ -175,6 +176,12 @@ class Utterance:
     def _owns(self, stated: Candidate, noun: str) -> bool:
         """Return whether a claim of the window tells of the speaker's ``noun``."""
         return stated.entity_name == self._name and stated.property_name == noun and stated.polarity > 0
+
+    def _alike(self, value: str) -> str:
+        """Return the property of the speaker's last claim in the window if its value has the form of this one."""
+        claims = [*self._around.stated, *map(self._typed, self._statements)]
+        last = next((each for each in reversed(claims) if each.entity_name == self._name), None)
+        return last.property_name if last is not None and changes_en.alike(last.value, value) else ""
 
     # ------------------------------------------------------------------ reading
 
@@ -229,6 +236,9 @@ class Utterance:
         if not chinese and (again := changes_en.restated(text))[0]:
             self._corrections.append((sentence, again[1], ""))
             return True
+        if not chinese and (value := changes_en.rebound(text)) and self._alike(value):
+            self._corrections.append((sentence, value, ""))
+            return True
         if _RETRACTED.match(text):
             del self._statements[self._settled :]
             return False
@@ -255,12 +265,13 @@ class Utterance:
         content = statement.named.replace(OWNER, self._name) if message.name else statement.content
         entity = self._name if statement.entity == OWNER else statement.entity
         kind = statement.entity_type or entity_type(entity, content, content.find(entity), speakers)
-        when = state_time(statement, self._times, message.timestamp)
+        when = state_time(statement, self._times, message.timestamp, message.content)
         marks = {
             "unresolved_time": when.unresolved,
             "negated": statement.polarity < 0,
             "past": statement.past,
             "correction": statement.correction,
+            SCHEDULED: statement.scheduled,
         }
         return Candidate(
             mem_type="profile" if statement.entity == OWNER else "fact",

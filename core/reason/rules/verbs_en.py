@@ -8,7 +8,7 @@ from mindmem.core.reason.rules import lexicon_en as lexicon
 from mindmem.core.reason.rules.entities import TECHNOLOGY
 from mindmem.core.reason.rules.nouns_en import Subject
 from mindmem.core.reason.rules.phrases_en import Phrases, Value, snake
-from mindmem.core.reason.rules.places_en import idle, placed
+from mindmem.core.reason.rules.places_en import manner, placed
 from mindmem.core.reason.rules.statements import TEAM, Statement
 
 __all__ = ["active", "have"]
@@ -62,8 +62,8 @@ def active(
         return None  # "aims to win": another verb
     if base == "live" and name not in ("lives_in", "lives_at", "lives_with", "lives_near"):
         return None  # "living the dream", "I live for the weekend"
-    if name == "works" or (name == "works_in" and idle(value)):
-        return None  # "I work part-time at …", "I work in silence"
+    if name == "works" or (name == "works_in" and manner(value)):
+        return None  # "I work part-time at …", "I work in a hurry"
     if lexicon.CANONICAL.get(name, name) in lexicon.PLACED:
         name = placed(lexicon.CANONICAL.get(name, name), value, phrases)
         if not name:

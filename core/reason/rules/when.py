@@ -43,9 +43,13 @@ class When:
     unresolved: bool
 
 
-def state_time(statement: Statement, spans: Sequence[TimeSpan], said: datetime | None) -> When:
-    """Return since when and until when a state holds; a time beside a plain present says neither."""
-    inside = [span for span in spans if statement.start <= span.start and span.end <= statement.end]
+def state_time(statement: Statement, spans: Sequence[TimeSpan], said: datetime | None, text: str = "") -> When:
+    """Return since when and until when a state holds; what is appointed begins when it takes place.
+
+    A time beside a plain present says neither, unless it is still to come ("In May I work for Y"). A beginning has the
+    first of several times. ``text`` is the message, to tell a time beside the value from one that is the value.
+    """
+    inside = [span for span in spans if statement.start <= span.start < statement.end]
     words = statement.property_name.split("_")
     dated = statement.began or (len(words) > 1 and words[-2] in CREATION)
     valid_from = valid_to = None
@@ -54,13 +58,23 @@ def state_time(statement: Statement, spans: Sequence[TimeSpan], said: datetime |
         if span.resolved and span.role == "until":
             valid_to = span.valid_to
             precision = precision if valid_from else span.precision
-        elif span.resolved and (span.role == "since" or dated):
+        elif span.resolved and (
+            span.role == "since" or (valid_from is None and (dated or _comes(statement, span, said, text)))
+        ):
             valid_from, precision = span.valid_from, span.precision
     if statement.past and valid_to is None:
         valid_to = said
     if valid_from and valid_to and valid_to <= valid_from:
         valid_to = None
     return When(valid_from, valid_to, precision, any(not span.resolved for span in inside))
+
+
+def _comes(statement: Statement, span: TimeSpan, said: datetime | None, text: str) -> bool:
+    """Whether a time is that of an appointment, or one to come beside the value."""
+    if statement.scheduled:
+        return True
+    beside = text[span.start : span.end] not in statement.value and statement.value not in text[span.start : span.end]
+    return beside and said is not None and span.valid_from is not None and span.valid_from > said
 
 
 def event_time(content: str, start: int, end: int, spans: Sequence[TimeSpan], said: datetime | None) -> When:
