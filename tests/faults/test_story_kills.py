@@ -21,7 +21,7 @@ pytestmark = pytest.mark.faults
 POINTS = [
     name
     for name in failpoints.FAILPOINTS
-    if name not in ("ingest.file_done", "ingest.claimed") and not name.startswith("dream.")
+    if name not in ("ingest.file_done", "ingest.claimed") and not name.startswith(("dream.", "feedback."))
 ]
 """Files are read by the inbox, adds claimed from the queue, dreams dreamt; tests of their own kill these."""
 CASES = [(point, hit) for point in POINTS for hit in (1, 2) if hit == 1 or not point.startswith("rebuild.")]
