@@ -65,6 +65,11 @@ def _told(home: Path, *texts: str) -> dict[str, list[str]]:
         ("我们用的是PostgreSQL。", "不是PostgreSQL，是MySQL。"),
         ("我的电话是13800000000。", "我的手机号换成了13900000000。"),
         ("截止日期是周五。", "截止日期改到下周一了。"),
+        ("我的生日是5月3日。", "不对，是5月13日。"),
+        ("我最喜欢的颜色是蓝色。", "我说错了，是绿色。"),
+        ("我最喜欢的颜色是蓝色。", "我现在最喜欢的颜色是绿色。"),
+        ("我的手机号是13912345678。", "我现在的手机号是13812345678。"),
+        ("我的生日是5月3日。", "我的生日不是5月3日。"),
     ],
 )
 def test_the_newer_value_closes_the_older_in_whatever_words(tmp_path: Path, old: str, new: str) -> None:

@@ -3,7 +3,9 @@
 import re
 from typing import Final
 
-__all__ = ["APPOINTMENTS", "JOB_CHANGE", "MOVED_TO", "PROPERTY_CHANGE", "corrected"]
+from mindmem.core.language.chinese import PLACE
+
+__all__ = ["APPOINTMENTS", "JOB_CHANGE", "MOVED_TO", "PROPERTY_CHANGE", "corrected", "kind", "named", "restated"]
 
 _OPEN: Final = r"(?:(?:更正(?:一下)?|纠正(?:一下)?|抱歉|不好意思|对不起|不对|哦不|我?说错了|我?记错了)[，,：:。！! ]*)*"
 _V: Final = r"[^，,。；;！!？?]{1,20}?"
@@ -27,6 +29,51 @@ APPOINTMENTS: Final = (
     r"(?:截止日期|截止时间|会议|例会|发布会?|发布日期|上线时间|考试|面试|婚礼|"
     r"航班|聚会|评审|答辩|手术|体检|比赛|演出|课程|培训)"
 )
+
+_RESTATED: Final = re.compile(
+    r"(?:(?:不对|不是|更正(?:一下)?|纠正(?:一下)?|抱歉|不好意思|对不起|哦不|我?说错了|我?记错了)[，,：:。！! ]+)+"
+    rf"(?:应该)?是(?P<value>{_V})[。！!]*"
+)
+_KINDS: Final = (
+    (
+        "date",
+        re.compile(
+            r"(?:.{2,4}年)?(?:[0-9]{1,2}|[一二三四五六七八九十]{1,3})月(?:[0-9]{1,2}|[一二三四五六七八九十]{1,3})[日号]?"
+        ),
+    ),
+    ("email", re.compile(r"[\w.+-]+@[\w.-]+")),
+    ("number", re.compile(r"\+?[0-9][0-9 -]{5,}[0-9]")),
+    ("age", re.compile(r"[0-9一二三四五六七八九十两]{1,3}岁")),
+    ("colour", re.compile(r"[\u4e00-\u9fff]{1,4}色")),
+    ("place", PLACE),
+)
+_FOUND: Final = 4
+"""The first kinds, whose values are found within a sentence, too."""
+
+
+def kind(value: str) -> str:
+    """Return what sort of value this is, by its form; empty for one whose form doesn't say.
+
+    >>> kind("5月3日"), kind("绿色"), kind("火锅")
+    ('date', 'colour', '')
+    """
+    return next((name for name, form in _KINDS if form.fullmatch(value.strip())), "")
+
+
+def named(text: str, sort: str) -> frozenset[str]:
+    """Return the values of a sort that stand in a text; none of a sort that only a whole value shows."""
+    form = dict(_KINDS[:_FOUND]).get(sort)
+    return frozenset(match[0] for match in form.finditer(text)) if form is not None else frozenset()
+
+
+def restated(sentence: str) -> str:
+    """Return the value that a correction puts in the place of one just said, which its form alone names; else empty.
+
+    >>> restated("不对，是5月13日。"), restated("是5月13日。"), restated("不对，是他。")
+    ('5月13日', '', '')
+    """
+    match = _RESTATED.fullmatch(sentence.strip())
+    return match["value"].strip() if match is not None and kind(match["value"]) else ""
 
 
 def corrected(sentence: str) -> tuple[str, str]:

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final
 
 from mindmem.core.ingest.guards import distinct, own_word, series
 from mindmem.core.language import chinese, english
 from mindmem.core.language.words import stem, words
 from mindmem.core.reason.port import Candidate, Resolution
+from mindmem.core.reason.rules import changes_zh
 from mindmem.core.reason.rules.changes_en import restated
 from mindmem.core.reason.rules.claims import (
     bare_words,
@@ -48,6 +50,8 @@ _BESIDE: Final = re.compile(
 """Words that put a value beside the one before."""
 _GUESSED: Final = frozenset({"uses", "lives_in"})
 """What "switched from A to B" and "moved from A to B" are taken to tell of while nothing says what A is."""
+_JUST: Final = timedelta(days=1)
+"""How long ago that may have been said which a correction without a property takes back."""
 _REPLACED: Final = 4
 """Words that a value which a correction replaces has at most."""
 
@@ -57,7 +61,12 @@ def taken_back(candidate: Candidate, recalled: Sequence[Memory]) -> list[Memory]
     return [
         memory
         for memory in recalled
-        if (_corrects(candidate, memory) or _substitutes(candidate, memory) or _restates(candidate, memory))
+        if (
+            _corrects(candidate, memory)
+            or _substitutes(candidate, memory)
+            or _restates(candidate, memory)
+            or (_restates_value(candidate, memory) and not _names_another(candidate, memory, recalled))
+        )
         and not own_word(memory, candidate.speaker)
     ]
 
@@ -209,3 +218,25 @@ def _restates(candidate: Candidate, memory: Memory) -> bool:
         return False
     noun, value = restated(candidate.content)
     return bool(noun) and noun == memory.property_name and value_stems(value) != value_stems(memory.value)
+
+
+def _restates_value(candidate: Candidate, memory: Memory) -> bool:
+    """Whether a correction that is nothing but a value can be about one that was just said: 不对，是5月13日.
+
+    It may be of anybody: where two were said, the words don't tell which of them is meant.
+    """
+    if candidate.mem_type != "episodic" or memory.mem_type not in ("profile", "fact") or denied(memory):
+        return False
+    new = changes_zh.restated(candidate.content)
+    if not new or changes_zh.kind(memory.value) != changes_zh.kind(new):
+        return False
+    before, now = memory.observed_at, candidate.observed_at
+    recent = before is None or now is None or timedelta() <= now - before <= _JUST
+    return recent and value_stems(memory.value) != value_stems(new)
+
+
+def _names_another(candidate: Candidate, memory: Memory, recalled: Sequence[Memory]) -> bool:
+    """Whether what is kept in its own words names another value of the same sort, which may be the one meant."""
+    sort = changes_zh.kind(memory.value)
+    told = [changes_zh.named(one.content, sort) for one in recalled if one.mem_type == "episodic"]
+    return bool(frozenset().union(*told) - changes_zh.named(f"{memory.value} {candidate.content}", sort))

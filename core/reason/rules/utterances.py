@@ -152,7 +152,7 @@ class Utterance:
         stated = [
             each
             for each in self._around.stated
-            if (each.value.casefold() == old.casefold() if old else self._owns(each, noun))
+            if (each.value.casefold() == old.casefold() if old else self._owns(each, noun) or _of_kind(each, new, noun))
         ]
         if len({(each.entity_name, each.property_name) for each in stated}) != 1:
             return None
@@ -233,8 +233,9 @@ class Utterance:
         if new and new.casefold() != old.casefold():
             self._corrections.append((sentence, new, old))
             return True
-        if not chinese and (again := changes_en.restated(text))[0]:
-            self._corrections.append((sentence, again[1], ""))
+        again = changes_zh.restated(text) if chinese else changes_en.restated(text)[1]
+        if again:
+            self._corrections.append((sentence, again, ""))
             return True
         if not chinese and (value := changes_en.rebound(text)) and self._alike(value):
             self._corrections.append((sentence, value, ""))
@@ -342,6 +343,11 @@ class Utterance:
             context=self._context,
             flags=tuple(mark for mark, holds in marks.items() if holds),
         )
+
+
+def _of_kind(stated: Candidate, new: str, noun: str) -> bool:
+    """Return whether a correction that names no property can be about a claim, by the form of its value."""
+    return not noun and stated.polarity > 0 and changes_zh.kind(stated.value) == changes_zh.kind(new) != ""
 
 
 def _ended(claim: Candidate, stated: list[Candidate]) -> Candidate:

@@ -166,3 +166,10 @@ async def test_what_is_denied_in_part_or_of_once_is_kept_as_said_and_no_more(tex
 async def test_words_that_only_look_like_denials_deny_nothing(text: str, property_name: str, value: str) -> None:
     candidate = only(await extract(text))
     assert (candidate.property_name, candidate.value, candidate.polarity) == (property_name, value, 1)
+
+
+async def test_a_bare_value_takes_back_the_one_claim_of_the_window_with_a_value_of_its_form() -> None:
+    *_, last = (await extract("我的生日是5月3日，我喜欢茶。", "不对，是5月13日。")).candidates
+    assert (last.property_name, last.value, last.flags) == ("birthday", "5月13日", ("correction",))
+    *_, kept = (await extract("我的生日是5月3日。", "不对，是绿色。")).candidates
+    assert (kept.mem_type, kept.property_name) == ("episodic", "")
