@@ -41,8 +41,9 @@ class Memory:
     ``content`` is one self-contained sentence in the source's language, or the source's own words. Times are aware
     UTC: ``valid_from``/``valid_to`` (half-open) when it is true in the world, ``observed_at`` when it was said,
     ``recorded_at`` when the ledger learned it (None before the commit). ``order`` is 1 for what was said and 2 for what
-    was synthesised. ``mentions`` are the entities named besides its own. ``sources`` holds the first eight; all are EXTRACTED_FROM edges. ``speaker`` and ``context`` (the
-    words around the source: neighbouring turns, captions) serve search only. ``metadata`` is the caller's.
+    was synthesised. ``mentions`` are the entities named besides its own. ``sources`` holds the first eight; all are
+    EXTRACTED_FROM edges. ``speaker`` and ``context`` (the words around the source: neighbouring turns, captions) serve
+    search only. ``metadata`` is the caller's.
     """
 
     memory_id: str
