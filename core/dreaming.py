@@ -194,10 +194,9 @@ def _scope_dream(
         )
     except LeaseTaken:
         return ScopeDream(scope=scope, state="failed", cause="another run dreams here just now")
-    except MindMemError as error:
-        # One scope's trouble is no other's: it stays pending, named.
-        log.warning("dreaming of one scope failed: %s", error.code)
-        return ScopeDream(scope=scope, state="failed", cause=error.code, seconds=monotonic() - begun)
+    except Exception as error:  # whatever it was, it is no other user's trouble: it stays pending, named
+        log.warning("dreaming over one user's memories failed: %s", _code(error))
+        return ScopeDream(scope=scope, state="failed", cause=_code(error), seconds=monotonic() - begun)
     finally:
         if lease is not None:
             services.ledger.release(lease)
@@ -346,8 +345,9 @@ def _decide(
             wishes, cluster.memories, scope=Scope(*state.partition), sayings=state.sayings, limits=limits,
             standing=standing,
         )  # fmt: skip
-    except MindMemError as error:
-        return _Outcome(cluster, None, error.code)
+    except Exception as error:  # a reasoner may fail in any way; the other clusters go on
+        log.warning("cluster %s stays pending: %s", cluster.name, _code(error))
+        return _Outcome(cluster, None, _code(error))
     return _Outcome(cluster, decided)
 
 
@@ -377,6 +377,11 @@ async def _wishes(
         for request, verdict in zip(asked, plans, strict=True)
         if isinstance(verdict, Judged)
     ]
+
+
+def _code(error: Exception) -> str:
+    """Return what may be said of an error everywhere: its words may quote a memory."""
+    return error.code if isinstance(error, MindMemError) else type(error).__name__
 
 
 def _apply(services: Services, decided: Decided, run_id: str, actor: str) -> Change | None:

@@ -26,7 +26,8 @@ _CODAS = "l m n r s t k nd rn lt sk".split()
 _NOUNS = (
     "anthem", "mayor", "patron saint", "mascot", "harbour master", "chief engineer", "postal code", "twin town",
     "ferry operator", "motto", "captain", "home port", "registration number", "blood type", "locker number",
-    "thesis supervisor", "landlord", "shoe size", "emblem", "head gardener", "first violin", "caretaker", "tide station",
+    "thesis supervisor", "landlord", "shoe size", "emblem", "head gardener", "first violin", "caretaker",
+    "tide station",
     "main sponsor", "ringtone", "wake-up time", "bus line", "favourite tea", "night nurse", "radio frequency",
     "roof colour", "oldest tree", "call sign", "winter quarters",
 )  # fmt: skip
@@ -201,9 +202,9 @@ def _main() -> None:
     with tempfile.TemporaryDirectory() as folder, store(Path(folder), given.embedder) as memory:
         figures = measure(generate(given.seed, given.subjects), memory)
     for name, value in vars(figures).items():
-        print(name, len(value) if isinstance(value, list) else value)
+        print(name, len(value) if isinstance(value, list) else value)  # noqa: T201 (it is run by hand)
     for text in (*figures.wrong[:25], "--", *random.Random(0).sample(figures.missed, min(40, len(figures.missed)))):
-        print("   ", text)
+        print("   ", text)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ def test_three_hundred_wordings_of_one_observation_come_to_one(memory: Memory) -
 
 def test_what_differs_in_a_number_a_name_a_date_or_a_negation_stays_apart(memory: Memory) -> None:
     said = (
-        "My locker is number 17.", "My bike lock has 4 digits.", "My sister plays the cello.", "My brother plays the cello.",
+        "My locker is number 17.", "My bike lock has 4 digits.", "My sister plays the cello.",
+        "My brother plays the cello.",
         "I don't eat fish.", "I eat meat.", "On May 1 I weighed 80 kg.", "On May 8 I weighed 79 kg.",
     )  # fmt: skip
     for one in said:

@@ -84,7 +84,8 @@ def test_the_history_keeps_both(memory: Memory) -> None:
 
 def test_with_only_one_other_author_nobody_can_tell_and_both_stay(tmp_path: Path) -> None:
     with dream_store(tmp_path / "small") as memory:
-        tell(memory, [EARLIER, UNRELATED, OTHERS[0], *(f"The river Alna has {number} locks." for number in range(3, 9))])
+        rest = [f"The river Alna has {number} locks." for number in range(3, 9)]
+        tell(memory, [EARLIER, UNRELATED, OTHERS[0], *rest])
         tell(memory, [LATER, *(f"The river Bolna has {number} locks." for number in range(3, 11))])
         memory.dream(user_id=USER)
         assert {EARLIER, LATER} <= active(memory)

@@ -78,7 +78,7 @@ def test_a_memory_that_changed_since_is_in_the_way_and_nothing_is_written(tmp_pa
         say(memory, "I live in Oslo.")
         say(memory, "I live in Rome.")
         report = memory.dream()
-        [oslo] = [one for one in memory.list(user_id=USER, filters={"status": "archived"}).memories]
+        [oslo] = memory.list(user_id=USER, filters={"status": "archived"}).memories
         memory.update(oslo.memory_id, content="Ann lived in Oslo, near the harbour.")
         seq = memory.services.ledger.last_seq()
         with pytest.raises(Conflict, match="changed again since"):
