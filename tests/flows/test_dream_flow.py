@@ -1,7 +1,6 @@
 """The flow dream: applies, reports without content, and dreams a project once a night."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,13 @@ SECRET = "Oslo"
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MINDMEM_EMBEDDER", "none")
     monkeypatch.setenv("MINDMEM_INGEST__RESOLVE_UPDATES", "false")
     with Memory(tmp_path) as memory:
         memory.add({"role": "user", "name": "Ann", "content": f"I live in {SECRET}."}, user_id="ann")
         memory.add({"role": "user", "name": "Ann", "content": "I live in Rome."}, user_id="ann")
-    yield tmp_path
+    return tmp_path
 
 
 def test_it_consolidates_and_its_report_holds_no_content(home: Path) -> None:
