@@ -243,8 +243,10 @@ class _Deciding:
         before, after = self._chain(memory, candidate, targets)
         if after and after[0] in targets and self._taken_back(self._rows[after[0]], memory):
             before, after = [after[0], *before], after[1:]
-        if candidate.single_valued and before and (parts := self._parted(self._rows[before[0]], memory)):
-            before, after = [parts[0], *before[1:]], [parts[1], *after]
+        if candidate.single_valued and before and not self._taken_back(self._rows[before[0]], memory):
+            parts = self._parted(self._rows[before[0]], memory)
+            if parts is not None:
+                before, after = [parts[0], *before[1:]], [parts[1], *after]
         successor = self._rows[after[0]] if after else None
         predecessor = self._rows[before[0]] if before else None
         if successor is None:
