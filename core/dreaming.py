@@ -227,8 +227,10 @@ def _dreamt(
     over = before >= settings.cap_from and wanted > settings.cap * before
     summary = _summary(scope, before, outcomes, "proposed" if dry_run or over else "applied")
     if dry_run or over:
-        cause = "dry run" if dry_run else (
-            f"{wanted} of {before} active memories would be archived, over the cap of {settings.cap:.0%}"
+        cause = (
+            "dry run"
+            if dry_run
+            else (f"{wanted} of {before} active memories would be archived, over the cap of {settings.cap:.0%}")
         )
         return _propose(services, summary, run_id, cause, actor)
     resumed = _begin(services, partition, run_id)
@@ -264,9 +266,7 @@ def _dreamt(
     done = replace(done, probes=len(kept), retained=len(still), adds=len(adds))
     if changes or adds or state.adds:
         guards = {"cap": settings.cap, "min_age_hours": settings.min_age_hours, "cap_from": float(settings.cap_from)}
-        dreams_of(services).close(
-            scope, resumed, done, adds=adds, guards=guards, at=services.clock.now(), actor=actor
-        )
+        dreams_of(services).close(scope, resumed, done, adds=adds, guards=guards, at=services.clock.now(), actor=actor)
     _end(services, partition, resumed)
     reach("dream.marked")
     return done
@@ -365,9 +365,7 @@ async def _wishes(
         if isinstance(verdict, Judged):
             issues.extend(verdict.value)
     known = {memory.memory_id: memory for memory in cluster.memories}
-    asked = [
-        ActionRequest(issue, tuple(known[one] for one in issue.memory_ids if one in known)) for issue in issues
-    ]
+    asked = [ActionRequest(issue, tuple(known[one] for one in issue.memory_ids if one in known)) for issue in issues]
     plans = await reasoner.act.plan(asked)
     failed = next((one for one in plans if isinstance(one, Failed)), None)
     if failed is not None:

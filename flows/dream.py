@@ -87,8 +87,7 @@ async def _project(store: Store, user_id: str | None, dry_run: bool, chosen: dic
     limits: DreamSettings = settings.model_copy(update=chosen)
     users = await find_users(store) if user_id is None else [user_id]
     done = [
-        await dream_over(store, users[start : start + BATCH], dry_run, limits)
-        for start in range(0, len(users), BATCH)
+        await dream_over(store, users[start : start + BATCH], dry_run, limits) for start in range(0, len(users), BATCH)
     ]
     report = DreamReport(
         run_id=done[0].run_id if done else run_id(),

@@ -45,6 +45,4 @@ def found(
     """Return the probes whose source supports one of the best five hits; those of ``retired`` memories, which are
     meant to be found no more, are left out."""
     kept = [probe for probe in asked if probe.memory_id not in retired]
-    return [
-        probe for probe in kept if any(probe.source in memory.sources for memory in search(probe.query, TOP))
-    ]
+    return [probe for probe in kept if any(probe.source in memory.sources for memory in search(probe.query, TOP))]

@@ -148,9 +148,7 @@ class CurrentIndex:
         with self.use() as index:
             self.reopen(index)
 
-    def apply(
-        self, documents: Sequence[Document], *, entities: Sequence[EntityDocument] = (), watermark: int
-    ) -> None:
+    def apply(self, documents: Sequence[Document], *, entities: Sequence[EntityDocument] = (), watermark: int) -> None:
         """Write rows and watermark; only the projector does, which knows the generation's own watermark."""
         with self.use() as index:
             index.apply(documents, entities=entities, watermark=watermark)

@@ -352,9 +352,7 @@ class _Deciding:
         since = self._since(target, memory)
         if since is None:
             return None
-        sources = tuple(
-            source for source in target.sources if (self._said.get(source.message_id) or since) >= since
-        )
+        sources = tuple(source for source in target.sources if (self._said.get(source.message_id) or since) >= since)
         rest = tuple(source for source in target.sources if source not in sources)
         known = self._memory_id(target, sources)
         count = max(1, target.reinforcement_count - len(sources))

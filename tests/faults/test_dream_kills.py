@@ -123,9 +123,7 @@ def test_killed_at_a_named_point_the_next_run_completes_it(
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_killed_at_any_moment_the_next_run_completes_it(
-    number: int, home: Path, expected: tuple[object, ...]
-) -> None:
+def test_killed_at_any_moment_the_next_run_completes_it(number: int, home: Path, expected: tuple[object, ...]) -> None:
     pid = start(lambda: _dream(home))
     time.sleep(random.Random(number).uniform(0.05, 0.5))
     os.kill(pid, signal.SIGKILL)

@@ -118,9 +118,7 @@ class EmbeddedIndex:
             )
         self._embedder = embedder
 
-    def apply(
-        self, documents: Sequence[Document], *, entities: Sequence[EntityDocument] = (), watermark: int
-    ) -> None:
+    def apply(self, documents: Sequence[Document], *, entities: Sequence[EntityDocument] = (), watermark: int) -> None:
         """Write documents and entities (newest revision wins) and move the watermark, in one transaction.
 
         Raises:
@@ -364,9 +362,7 @@ class EmbeddedIndex:
             raise StaleGeneration(f"Generation {self._generation} of the index was replaced; open the current one.")
 
     def _check_vector(self, object_id: str, embedding: Embedding | None) -> None:
-        if embedding is not None and (
-            self._embedder is None or embedding.vector.shape != (self._embedder.dimension,)
-        ):
+        if embedding is not None and (self._embedder is None or embedding.vector.shape != (self._embedder.dimension,)):
             raise InvalidInput(
                 f"The vector of {object_id!r} has shape {embedding.vector.shape}; "
                 f"the index holds vectors of {self._embedder or 'no embedder'}."
