@@ -7,9 +7,10 @@ from mindmem.core.records import Explanation, Hit
 
 __all__ = ["FACTORS", "describe", "explanation"]
 
-FACTORS: Final = ("subject", "time", "part", "condition")
+FACTORS: Final = ("subject", "time", "part", "condition", "retold")
 """Parts that the sum of the legs, or the reranker's score in its place, is multiplied by; ``part`` where only a piece
-of the question found it, ``condition`` where it says nothing of the condition under which the memory holds."""
+of the question found it, ``condition`` where it says nothing of the condition under which the memory holds,
+``retold`` where it was concluded from others or sums them up."""
 
 
 def explanation(parts: Mapping[str, float], time: float | None) -> Explanation:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from math import prod
 from typing import Final
 
 from mindmem.core.embed.port import Embedder, Embedding, Warms
@@ -26,6 +27,9 @@ from mindmem.core.settings import SearchSettings
 __all__ = ["LEXICAL_ONLY", "SearchRequest", "run_search", "run_searches"]
 
 LEXICAL_ONLY: Final = "Lexical search only: no embedder is available."
+_RETOLD: Final = 0.6
+"""Factor of conclusions and of summaries of episodes: they say again what others say, several of them in one, so that
+they share words with many questions, and who asks for particulars is to get these first."""
 _SPARE: Final = 3
 """Hits asked of the index for each one wanted, since some are folded and time words reorder."""
 
@@ -149,11 +153,13 @@ class _Searcher:
 
 
 def _as_asked(hit: Hit, query: str, asked: Sequence[Asked]) -> Hit:
-    """Return the hit with its score by the times that are asked about, and by the condition under which it holds."""
-    hit, factor = _at_times(hit, asked), condition_factor(hit.memory, query)
-    if factor == 1.0:
-        return hit
-    return replace(hit, score=hit.score * factor, explanation={**hit.explanation, "condition": factor})
+    """Return the hit with its score by the times that are asked about, the condition under which it holds, and
+    whether it was said or is retold."""
+    hit = _at_times(hit, asked)
+    retold = hit.memory.order > 1 or "episode" in hit.memory.flags
+    factors = {"condition": condition_factor(hit.memory, query), "retold": _RETOLD if retold else 1.0}
+    kept = {name: factor for name, factor in factors.items() if factor != 1.0}
+    return replace(hit, score=hit.score * prod(kept.values()), explanation={**hit.explanation, **kept}) if kept else hit
 
 
 def _at_times(hit: Hit, asked: Sequence[Asked]) -> Hit:
