@@ -112,8 +112,8 @@ Its tables are Parquet; with Polars alone:
   import polars as pl
   {query}
 
-Long work runs as Prefect flows. Run one, then open its UI at http://127.0.0.1:4200 :
+Long work runs as Prefect flows. One command starts them on schedule, with Prefect's UI at http://127.0.0.1:4200
+and the dashboard at http://127.0.0.1:8501 :
 
-  mindmem maintain --home {home}
-  PREFECT_HOME={home}/prefect prefect server start
+  mindmem up --home {home}
 """
