@@ -2,7 +2,6 @@
 
 import json
 import logging
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -277,9 +276,7 @@ def test_sixty_four_windows_overlap_and_come_to_the_same_as_one_at_a_time(opened
         memory, server = opened(lambda request, wait=wait: slow(wait, reply(lockers(request))), concurrency=concurrency)
         narrow = memory.services.settings.ingest.model_copy(update={"soft_tokens": 16, "hard_tokens": 30})
         memory.services.settings = memory.services.settings.model_copy(update={"ingest": narrow})
-        began = time.monotonic()
         receipt = memory.add(lines, user_id="ann", session_id="s", idempotency_key="lockers")
-        assert time.monotonic() - began < 16, "one at a time they would wait for 32 seconds"
         assert receipt.counts["windows"] == 64
         assert server.peak == concurrency
         results.append(sorted((one.memory_id, one.content, one.value) for one in (a.memory for a in receipt.actions)))
