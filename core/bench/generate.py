@@ -4,7 +4,7 @@ A few hundred frequent words and names are English; the long tail is made of syl
 sentence lengths a log-normal one, so that posting lists have the sizes of real text. Speed depends on that alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from mindmem.core import ids
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
-from mindmem.core.records import Memory, Scope, Source
+from mindmem.core.records import Edge, Entity, Memory, Scope, Source
 
 __all__ = ["Generator"]
 
@@ -89,12 +89,37 @@ class Generator:
         """Return up to ``most`` different numbers from 0 to ``below`` - 1."""
         return [int(number) for number in self._random.permutation(below)[:most]]
 
-    def memory(self, scope: Scope) -> Memory:
-        """Return a memory as an ingest would have written it; its source is a message that doesn't exist."""
+    def entities(self, scope: Scope, number: int) -> list[Entity]:
+        """Return the people that ``memory`` speaks of, and ``number`` places and organisations with made-up names."""
+        made = [Entity(ids.entity_id(scope.key, name), 1, scope, "person", name) for name in _NAMES]
+        for one in range(number):
+            words = (str(self._random.choice(self._words[len(_FREQUENT) :])).capitalize() for _ in range(2))
+            name = " ".join(words)
+            kind = ("place", "organization")[one % 2]
+            made.append(Entity(ids.entity_id(scope.key, name), 1, scope, kind, name, search_fields=(name, kind)))
+        return list({one.entity_id: one for one in made}.values())
+
+    def related(self, entities: Sequence[Entity]) -> list[Edge]:
+        """Return an edge from each entity to another one."""
+        others = self._random.permutation(len(entities)).tolist()
+        pairs = zip(entities, (entities[at] for at in others), strict=True)
+        return [Edge(one.entity_id, "RELATED_TO", other.entity_id, one.scope, "social") for one, other in pairs]
+
+    def question(self, contents: Sequence[str]) -> str:
+        """Return a question for what one of these memories says: whom it is about, and some of its words in a row."""
+        name, *said = contents[int(self._random.integers(len(contents)))].rsplit(" #", 1)[0].split()
+        begin = int(self._random.integers(max(1, len(said) - 4)))
+        return f"What did {name} say about {' '.join(said[begin : begin + 5]).rstrip('.')}?"
+
+    def memory(self, scope: Scope, entities: Sequence[Entity] = ()) -> Memory:
+        """Return a memory as an ingest would have written it; its source is a message that doesn't exist. It names one
+        of ``entities`` besides whom it is about."""
         self._said += 1
         at = _START + timedelta(minutes=self._said)
         name = str(self._random.choice(_NAMES))
-        content = f"{name} {self.sentence()} #{self._said}"
+        named = (entities[int(self._random.integers(len(entities)))],) if entities else ()
+        said = " ".join((self.sentence(), *(f"That was with {one.name}." for one in named)))
+        content = f"{name} {said} #{self._said}"
         return Memory(
             memory_id=ids.memory_id(scope.key, name, "", content, ""),
             revision=1,
@@ -112,6 +137,7 @@ class Generator:
             sources=(Source(ids.digest(content), 0, len(content)),),
             speaker=name,
             context=self.sentence(),
+            mentions=tuple(one.entity_id for one in named),
         )
 
     def embeddings(self, number: int, identity: EmbedderIdentity) -> list[Embedding]:

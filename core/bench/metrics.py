@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-__all__ = ["difference", "interval", "mean", "median_ms", "recall_at"]
+__all__ = ["difference", "interval", "mean", "median_ms", "recall_at", "spread"]
 
 
 def recall_at(ranked: Sequence[str], wanted: Collection[str], k: int) -> float:
@@ -52,3 +52,12 @@ def difference(
 def median_ms(seconds: Sequence[float]) -> float:
     """Return the median in milliseconds, 0.0 of nothing."""
     return statistics.median(seconds) * 1000 if len(seconds) else 0.0
+
+
+def spread(seconds: Sequence[float]) -> dict[str, float]:
+    """Return the median and the 95th percentile in milliseconds."""
+    ordered = sorted(seconds)
+    return {
+        "p50_ms": round(ordered[len(ordered) // 2] * 1000, 3),
+        "p95_ms": round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))] * 1000, 3),
+    }

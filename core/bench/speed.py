@@ -3,7 +3,8 @@
 Texts and vectors are generated (see ``generate``). Stores of one user are filled through the same commit as any add,
 with ready vectors, so that adds and openings are measured on real stores. Single adds go to all of these stores in
 turn, an empty one and one of many users among them: whatever else the machine does, it does to all sizes alike. The
-large stores of many users are filled through the index's ``apply``, and searched there.
+large stores of many users are filled through the index's ``apply``, and searched there. What schema mode takes is
+measured by ``speed_schema``.
 """
 
 import json
@@ -15,10 +16,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from mindmem.core.bench import speed_schema
 from mindmem.core.bench.generate import Generator
+from mindmem.core.bench.metrics import spread
 from mindmem.core.bench.results import Results
 from mindmem.core.bench.stores import WITHOUT_EMBEDDER, disk_bytes, fill, open_store
 from mindmem.core.clock import monotonic
@@ -41,13 +45,15 @@ _COLUMNS: Final = ("part", "memories", "users", "p50_ms", "p95_ms", "cold_ms", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeedPlan:
-    """What to measure: messages to ingest, single adds, queries a size, memories of one user, memories in all."""
+    """What to measure: messages to ingest, single adds, queries a size, memories of one user, memories in all, and
+    memories in all in schema mode."""
 
     messages: int = 400
     adds: int = 40
     queries: int = 100
     user_sizes: tuple[int, ...] = (1_000, 10_000)
     total_sizes: tuple[int, ...] = (20_000,)
+    schema_sizes: tuple[int, ...] = (2_000,)
 
 
 FULL: Final = SpeedPlan(
@@ -56,11 +62,13 @@ FULL: Final = SpeedPlan(
     queries=200,
     user_sizes=(1_000, 10_000, 50_000, 100_000),
     total_sizes=(100_000, 1_000_000),
+    schema_sizes=(100_000,),
 )
 
 
-def plan(sizes: str | None, *, full: bool, messages: int | None = None) -> SpeedPlan:
+def plan(sizes: str | None, *, full: bool, messages: int | None = None, schema_sizes: str | None = None) -> SpeedPlan:
     """Return the quick or the full plan; ``sizes`` (as in ``1000,5000``) replaces its sizes, ``messages`` its ingest.
+    With ``schema_sizes`` schema mode is measured at these, and nothing else unless ``sizes`` are given as well.
 
     Raises:
         InvalidInput: a size is not a positive number.
@@ -68,15 +76,22 @@ def plan(sizes: str | None, *, full: bool, messages: int | None = None) -> Speed
     chosen = FULL if full else SpeedPlan()
     if messages is not None:
         chosen = replace(chosen, messages=messages)
-    if sizes is None:
-        return chosen
+    if schema_sizes is not None:
+        chosen = replace(chosen, user_sizes=(), total_sizes=(), schema_sizes=_numbers("--schema-sizes", schema_sizes))
+    if sizes is not None:
+        kept = chosen.schema_sizes if schema_sizes is not None else ()
+        chosen = replace(chosen, user_sizes=_numbers("--sizes", sizes), total_sizes=(), schema_sizes=kept)
+    return chosen
+
+
+def _numbers(option: str, sizes: str) -> tuple[int, ...]:
     try:
         numbers = tuple(int(size) for size in sizes.split(","))
     except ValueError as error:
-        raise InvalidInput(f"--sizes expects numbers such as 1000,10000, got {bounded(sizes)}.") from error
+        raise InvalidInput(f"{option} expects numbers such as 1000,10000, got {bounded(sizes)}.") from error
     if min(numbers) < 1:
-        raise InvalidInput(f"--sizes expects numbers of at least 1, got {bounded(sizes)}.")
-    return replace(chosen, user_sizes=numbers, total_sizes=())
+        raise InvalidInput(f"{option} expects numbers of at least 1, got {bounded(sizes)}.")
+    return numbers
 
 
 def _unwatched(*_: object) -> None:
@@ -90,31 +105,62 @@ def run(chosen: SpeedPlan, *, seed: int, watch: Watch = _unwatched) -> Results:
     hold; those of ``search`` are whole calls of ``Memory.search``.
     """
     rows: list[dict[str, object]] = []
+    figures: dict[str, object] = {}
     with tempfile.TemporaryDirectory(prefix="mindmem-speed-") as folder:
         place = Path(folder)
-        figures = _ingest(place / "ingest", chosen, Generator(seed), watch)
-        stores = [_Filled(place / "empty", 0, 1)]
-        for size in chosen.user_sizes:
-            stores.append(_Filled(place / f"user-{size}", size, 1))
-            rows += _one_user(stores[-1].home, size, chosen, Generator(seed), watch)
-        stores.append(_shared(place / "shared", max(chosen.user_sizes), Generator(seed), watch))
-        rows += _adds(stores, chosen, Generator(seed + 1))
+        if chosen.user_sizes:
+            figures |= _ingest(place / "ingest", chosen, Generator(seed), watch)
+            rows += _stores(place, chosen, seed, watch)
         for size in chosen.total_sizes:
             rows.append(_many_users(place / f"all-{size}", size, chosen, Generator(seed), watch))
+        for size in chosen.schema_sizes:
+            rows += speed_schema.measure(
+                place / f"schema-{size}",
+                size,
+                queries=chosen.queries,
+                adds=chosen.adds,
+                generator=Generator(seed),
+                watch=partial(watch, f"{size:,} memories in schema mode"),
+            )
+    figures |= _figures(rows)
+    figures["rss_bytes"] = _peak_rss()
+    figures["filled"] = "by commits with ready vectors; memories in all: by the index's apply"
+    options = {"--sizes": chosen.user_sizes, "--schema-sizes": chosen.schema_sizes}
+    said = " ".join(f"{name} {','.join(map(str, sizes))}" for name, sizes in options.items() if sizes)
+    command = f"mindmem bench speed {said} --seed {seed}"
+    return Results(benchmark="speed", command=command, seed=seed, figures=figures, rows=rows, table=_COLUMNS)
+
+
+def _stores(place: Path, chosen: SpeedPlan, seed: int, watch: Watch) -> Iterator[dict[str, object]]:
+    """Fill a store of one user for each size and one of many users, and yield the rows of each, then those of adds."""
+    stores = [_Filled(place / "empty", 0, 1)]
+    for size in chosen.user_sizes:
+        stores.append(_Filled(place / f"user-{size}", size, 1))
+        yield from _one_user(stores[-1].home, size, chosen, Generator(seed), watch)
+    stores.append(_shared(place / "shared", max(chosen.user_sizes), Generator(seed), watch))
+    yield from _adds(stores, chosen, Generator(seed + 1))
+
+
+def _figures(rows: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+    """Return the flat figures of all rows."""
+    figures: dict[str, object] = {}
     adds = ("add", "add_embedding", "add_without_embedding")
     for part in (*adds, "search", "search_index", "embed_query", "open", "open_with_imports"):
         figures[f"{part}_p50_ms_by_size"] = _by_size(rows, part)
     for part in adds:
         figures[f"{part}_many_users_p50_ms_by_size"] = _by_size(rows, part, many=True)
     of_size = list(_by_size(rows, "add_without_embedding").values())
-    figures["add_without_embedding_growth"] = round(of_size[-1] / of_size[0], 3)
-    figures["search_index_p50_ms_by_total"] = {
-        str(row["memories"]): row["p50_ms"] for row in rows if row["part"] == "search_all"
-    }
-    figures["rss_bytes"] = _peak_rss()
-    figures["filled"] = "one user: by commits with ready vectors; in all: by the index's apply"
-    command = f"mindmem bench speed --sizes {','.join(map(str, chosen.user_sizes))} --seed {seed}"
-    return Results(benchmark="speed", command=command, seed=seed, figures=figures, rows=rows, table=_COLUMNS)
+    if of_size:
+        figures["add_without_embedding_growth"] = round(of_size[-1] / of_size[0], 3)
+    figures["search_index_p50_ms_by_total"] = _by_total(rows, "search_all", "p50_ms")
+    for part in speed_schema.PARTS:
+        for name in ("p50_ms", "p95_ms", "cold_ms", "embed_p50_ms"):
+            figures[f"{part}_{name}_by_total"] = _by_total(rows, part, name)
+    return {name: value for name, value in figures.items() if value != {}}
+
+
+def _by_total(rows: Sequence[Mapping[str, Any]], part: str, figure: str) -> dict[str, float]:
+    return {str(row["memories"]): row[figure] for row in rows if row["part"] == part and figure in row}
 
 
 def _by_size(rows: Sequence[Mapping[str, Any]], part: str, *, many: bool = False) -> dict[str, float]:
@@ -182,9 +228,9 @@ def _one_user(
     yield {"part": "fill", **base, "fill_s": round(fill_s, 2), "disk_bytes": disk_bytes(home)}
     opened = [_opening(home, "u0", generator.query()) for _ in range(3)]
     answered = [(row["open_ms"] + row["first_query_ms"]) / 1000 for row in opened]
-    yield {"part": "open", **base, **_spread(answered), **opened[0]}
+    yield {"part": "open", **base, **spread(answered), **opened[0]}
     imported = [row["import_ms"] / 1000 + seconds for row, seconds in zip(opened, answered, strict=True)]
-    yield {"part": "open_with_imports", **base, **_spread(imported)}
+    yield {"part": "open_with_imports", **base, **spread(imported)}
     services, timed = open_store(home)
     with Memory(services=services) as memory:
         yield {"part": "search_index", **base, **_index_times(memory, ["u0"], chosen.queries, generator)}
@@ -194,8 +240,8 @@ def _one_user(
             memory.search(query, user_id="u0")
             times.append(monotonic() - begun)
             embeds.append(timed.seconds - before if timed else 0.0)
-        yield {"part": "search", **base, **_spread(times)}
-        yield {"part": "embed_query", **base, **_spread(embeds)}
+        yield {"part": "search", **base, **spread(times)}
+        yield {"part": "embed_query", **base, **spread(embeds)}
 
 
 def _shared(home: Path, size: int, generator: Generator, watch: Watch) -> _Filled:
@@ -234,7 +280,7 @@ def _adds(stores: Sequence[_Filled], chosen: SpeedPlan, generator: Generator) ->
         base = {"memories": store.memories, "users": store.users}
         rest = [one - other for one, other in zip(all_of, embedding, strict=True)]
         for part, seconds in (("add", all_of), ("add_embedding", embedding), ("add_without_embedding", rest)):
-            yield {"part": part, **base, **_spread(seconds[_ADDERS:])}
+            yield {"part": part, **base, **spread(seconds[_ADDERS:])}
 
 
 def _many_users(home: Path, size: int, chosen: SpeedPlan, generator: Generator, watch: Watch) -> dict[str, object]:
@@ -283,7 +329,7 @@ def _index_times(memory: "Memory", users: Sequence[str], queries: int, generator
         begun = monotonic()
         index.hybrid(query)
         (cold if number < len(users) else warm).append(monotonic() - begun)
-    return {**_spread(warm), "cold_ms": _spread(cold)["p50_ms"]}
+    return {**spread(warm), "cold_ms": spread(cold)["p50_ms"]}
 
 
 def _opening(home: Path, user: str, query: str) -> dict[str, float]:
@@ -294,15 +340,6 @@ def _opening(home: Path, user: str, query: str) -> dict[str, float]:
     )  # fmt: skip
     times: dict[str, float] = json.loads(done.stdout)
     return times
-
-
-def _spread(seconds: Sequence[float]) -> dict[str, float]:
-    """Return the median and the 95th percentile in milliseconds."""
-    ordered = sorted(seconds)
-    return {
-        "p50_ms": round(ordered[len(ordered) // 2] * 1000, 3),
-        "p95_ms": round(ordered[min(len(ordered) - 1, int(len(ordered) * 0.95))] * 1000, 3),
-    }
 
 
 def _peak_rss() -> int:
