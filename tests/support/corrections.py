@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["CHINESE", "ENGLISH", "Dialogue"]
+__all__ = ["CHINESE", "ENGLISH", "OTHER_CHINESE", "OTHER_ENGLISH", "Dialogue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +132,90 @@ CHINESE: Final = (
     Dialogue(("您住在北京。", "不对，我住在月球上，哈哈开玩笑的。"), ("我住在北京。",)),
     Dialogue(("补丁好了。", "不对，这个函数的返回值错了。")),
     Dialogue(("首都是堪培拉。", "不是悉尼吗？")),
+)
+
+OTHER_ENGLISH: Final = (
+    # of another style, and written before anybody knew what the rules make of them
+    Dialogue(
+        ("Your usual, with oat milk?", "wait, since when do i drink oat milk lol. it's soy, always has been"),
+        ("I drink oat milk.",),
+        "soy",
+        "oat",
+    ),
+    Dialogue(
+        ("I've put Dr. Weiss down as your dentist.", "small fix: my dentist is Dr. Amari these days."),
+        ("My dentist is Dr. Weiss.",),
+        "Amari",
+        "Weiss",
+    ),
+    Dialogue(
+        (
+            "Any plans for Pickles today?",
+            "We gave Pickles away in March, so please drop him from whatever list you have.",
+        ),
+        ("I have a cat called Pickles.",),
+        gone="Pickles",
+    ),
+    Dialogue(
+        ("Here are seven bullet points.", "Could I ask for prose instead of bullet lists going forward?"), (), "prose"
+    ),
+    Dialogue(
+        (
+            "I'd fly you out on Sunday at seven.",
+            "For what it's worth, I won't take any flight that leaves before ten, so that's never going to work.",
+        ),
+        (),
+        "before ten",
+    ),
+    Dialogue(
+        ("Bus 14 takes you home.", "You're mixing me up with my brother: he's the one in Leeds. I'm in York."),
+        ("I live in Leeds.",),
+        "York",
+        "Leeds",
+    ),
+    Dialogue(
+        ("Dear Ms Fontaine,", "Ms? Mr, please. Mr Fontaine, and that goes for every letter you write for me."),
+        (),
+        "Mr Fontaine",
+    ),
+    Dialogue(
+        ("Let me explain recursion first.", "Whenever we're debugging, skip the theory and give me the fix first."),
+        (),
+        "skip the theory",
+        condition="debugging",
+    ),
+    Dialogue(
+        ("Try the tandoori place!", "Spicy food and I don't get along any more, keep that in mind."), (), "picy food"
+    ),
+    Dialogue(
+        ("Your deadline is 12 May.", "They pushed it: the deadline's 19 May now."),
+        ("The deadline is 12 May.",),
+        "19 May",
+        "12 May",
+    ),
+    # controls
+    Dialogue(("Your deadline is 12 May.", "ugh, 12 May. that's going to be tight."), ("The deadline is 12 May.",)),
+    Dialogue(("I'd suggest the blue one.", "hm, let me sleep on it and get back to you")),
+    Dialogue(("Here's the itinerary.", "Swap day two and day three, then it's perfect.")),
+    Dialogue(("The meeting is at three.", "My colleague keeps telling me it's at four, typical.")),
+    Dialogue(("Done, translated into French.", "Make that Spanish for the second paragraph, would you?")),
+    Dialogue(("The film ends with his death.", "Wrong! Nobody dies, he wakes up. Great twist though.")),
+    Dialogue(("Want another joke?", "Please don't, my stomach hurts from laughing.")),
+    Dialogue(("That's 48.", "Shouldn't that be 49? 7 times 7, no?")),
+    Dialogue(("The button is red.", "Wasn't it supposed to be green? Fix the CSS and rerun.")),
+    Dialogue(("You like sushi, so…", "Would you still recommend it if I were vegetarian?"), ("I like sushi.",)),
+)
+
+OTHER_CHINESE: Final = (
+    Dialogue(("还是回朝阳区的家？", "早搬啦，现在住通州。"), ("我住在朝阳区。",), "通州", "朝阳"),
+    Dialogue(("这是总结，共两千字。", "太长了，往后总结控制在三百字以内。"), (), "三百字"),
+    Dialogue(("给您点了冰美式。", "我胃不好，冰的东西一概不碰，你记一下。"), (), "冰的东西"),
+    Dialogue(("王经理您好！", "别这么叫，我姓汪，三点水的汪。"), ("我姓王。",), "汪", "王"),
+    Dialogue(("周末可以去爬山。", "跟孩子一起出门的话，就只推荐室内的地方。"), (), "室内的地方", condition="孩子"),
+    # controls
+    Dialogue(("已经订好八点的闹钟。", "唉，八点又起不来了。")),
+    Dialogue(("要不要换成红色？", "让我再想想吧。")),
+    Dialogue(("这段译得怎么样？", "第二句改成被动语态，别的都行。")),
+    Dialogue(("他最后没赶上火车。", "我怎么记得他赶上了？")),
+    Dialogue(("您母亲怎么说？", "她非说我该吃素，烦死了。")),
 )
