@@ -9,7 +9,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from typing import Final, Protocol
@@ -83,6 +83,15 @@ class _Entry:
     order: tuple[float, int, int]
 
 
+@dataclass(slots=True)
+class _Walked:
+    """What walks have looked up since the last write."""
+
+    around: dict[str, list[str]] = field(default_factory=dict)
+    nodes: dict[str, frozenset[str]] = field(default_factory=dict)
+    outdated: dict[str, bool] = field(default_factory=dict)
+
+
 class NameGraph:
     """A :class:`Graph` built from a partition's memories, and brought up to date by what was written since."""
 
@@ -97,6 +106,8 @@ class NameGraph:
         self._about: dict[str, list[int]] = {}
         self._topics: dict[tuple[str, str], list[int]] = {}
         self._seen = 0
+        self._reached = -1
+        self._walked = _Walked()
 
     @property
     def size(self) -> int:
@@ -109,6 +120,12 @@ class NameGraph:
 
     def around(self, node: str) -> list[str]:
         """Return the ids of the memories about an entity or mentioning it, the latest last."""
+        known = self._walked.around
+        if node not in known:
+            known[node] = self._memories_around(node)
+        return known[node]
+
+    def _memories_around(self, node: str) -> list[str]:
         places = set(self._about.get(node, ()))
         for key in self._keys.get(node, ()):
             rarest = min((self._holding.get(word, []) for word in key if word not in _STOPS), key=len, default=[])
@@ -118,6 +135,12 @@ class NameGraph:
 
     def nodes(self, memory_id: str) -> frozenset[str]:
         """Return the entities that a memory is about or mentions."""
+        known = self._walked.nodes
+        if memory_id not in known:
+            known[memory_id] = self._nodes_of(memory_id)
+        return known[memory_id]
+
+    def _nodes_of(self, memory_id: str) -> frozenset[str]:
         place = self._place.get(memory_id)
         entry = self._entries[place] if place is not None else None
         if entry is None:
@@ -131,6 +154,12 @@ class NameGraph:
 
     def outdated(self, memory_id: str) -> bool:
         """Return whether a later memory gives another value for the same entity and property."""
+        known = self._walked.outdated
+        if memory_id not in known:
+            known[memory_id] = self._is_outdated(memory_id)
+        return known[memory_id]
+
+    def _is_outdated(self, memory_id: str) -> bool:
         place = self._place.get(memory_id)
         entry = self._entries[place] if place is not None else None
         if entry is None or entry.topic is None:
@@ -140,12 +169,17 @@ class NameGraph:
 
     def refresh(self, index: SearchIndex, partition: Partition) -> None:
         """Take up what was written to the partition since the last time."""
+        reached = index.watermark()
+        if reached == self._reached:
+            return
         self._take(_written(index, partition, self._seen))
         if self.size != index.count(partition, None):  # clocks that run backwards hide rows from who reads the newest
             self._take(_written(index, partition, -1))
+        self._reached = reached
 
     def _take(self, memories: Iterable[Memory]) -> None:
         for memory in memories:
+            self._walked = _Walked()
             self._seen = max(self._seen, memory.seq)
             self._drop(memory.memory_id)
             self._call(memory.entity_name, memory.entity_id)

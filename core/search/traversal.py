@@ -53,6 +53,7 @@ class Path:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Trail:
     memory_ids: tuple[str, ...]
+    rows: tuple[int, ...]
     nodes: tuple[str, ...]
     matched: Floats
     charge: float
@@ -91,22 +92,29 @@ class _Walker:
         self._graph = graph
         self._align = align
         self._limits = limits
-        self._matched: dict[str, Floats] = {}
+        self._ids: list[str] = []
+        self._rows: dict[str, int] = {}
+        self._matched: Floats = np.zeros((0, 0), dtype=np.float32)
+        self._charges = np.zeros(0)
         self._weights: Floats = np.zeros(0, dtype=np.float32)
+        self._looked: set[str] = set()
         self._around: dict[str, list[str]] = {}
+        self._reached: dict[str, npt.NDArray[np.intp]] = {}
 
     def paths(self, question: str, begin: Iterable[str], seeds: Sequence[str]) -> list[Path]:
         named = dict.fromkeys([node for link in self._graph.linked(question) for node in link.nodes] + list(begin))
         begun = [(node, self._near(node)) for node in named] or [("", list(seeds))]
         self._look(memory_id for _, memory_ids in begun for memory_id in memory_ids)
-        nothing = np.zeros(len(self._weights), dtype=np.float32)
-        start = _Trail((), (), nothing, 0.0, 0.0)
-        trails = self._best(trail for node, memory_ids in begun for trail in self._extended(start, node, memory_ids))
+        start = _Trail((), (), (), np.zeros_like(self._weights), 0.0, 0.0)
+        reached = [(node, self._aligned(memory_ids)) for node, memory_ids in begun]
+        trails = self._best(step for node, rows in reached for step in self._extended(start, node, rows))
         found = list(trails)
         for _ in range(self._limits.hops - 1):
             steps = [(trail, node) for trail in trails for node in self._onward(trail)]
             self._look(memory_id for _, node in steps for memory_id in self._near(node))
-            trails = self._best(step for trail, node in steps for step in self._extended(trail, node, self._near(node)))
+            trails = self._best(
+                step for trail, node in steps for step in self._extended(trail, node, self._rows_of(node))
+            )
             found += trails
         found.sort(key=_rank)
         return [Path(trail.memory_ids, trail.nodes, trail.score) for trail in found if trail.score > 0.0]
@@ -121,32 +129,51 @@ class _Walker:
         return self._around[node]
 
     def _look(self, memory_ids: Iterable[str]) -> None:
-        """Align what was not aligned yet, in one go."""
-        missing = [memory_id for memory_id in dict.fromkeys(memory_ids) if memory_id not in self._matched]
+        """Align what was not looked at yet, in one go."""
+        missing = [memory_id for memory_id in dict.fromkeys(memory_ids) if memory_id not in self._looked]
         if not missing:
             return
+        self._looked.update(missing)
         aligned = self._align(missing)
-        self._weights = aligned.weights if len(aligned.weights) else self._weights
-        self._matched.update(zip(aligned.memory_ids, aligned.scores, strict=True))
+        if not aligned.memory_ids:
+            return
+        limits, graph = self._limits, self._graph
+        charges = [limits.charge + limits.outdated * graph.outdated(one) for one in aligned.memory_ids]
+        self._rows.update((one, row) for row, one in enumerate(aligned.memory_ids, len(self._ids)))
+        self._matched = np.concatenate((self._matched, aligned.scores)) if self._ids else aligned.scores
+        self._charges = np.concatenate((self._charges, charges))
+        self._ids += aligned.memory_ids
+        self._weights = aligned.weights
 
-    def _extended(self, trail: _Trail, node: str, memory_ids: Sequence[str]) -> list[_Trail]:
+    def _rows_of(self, node: str) -> npt.NDArray[np.intp]:
+        """Return the rows of the memories around an entity that was looked at."""
+        if node not in self._reached:
+            self._reached[node] = self._aligned(self._near(node))
+        return self._reached[node]
+
+    def _aligned(self, memory_ids: Iterable[str]) -> npt.NDArray[np.intp]:
+        return np.array([self._rows[one] for one in memory_ids if one in self._rows], dtype=np.intp)
+
+    def _extended(self, trail: _Trail, node: str, rows: npt.NDArray[np.intp]) -> list[_Trail]:
         """Return the best trails that lead from this one over an entity to one of the memories around it."""
-        reached = [one for one in memory_ids if one in self._matched and one not in trail.memory_ids]
-        if not reached:
+        for row in trail.rows:
+            rows = rows[rows != row]
+        if not len(rows):
             return []
-        limits = self._limits
-        matched = np.maximum(np.stack([self._matched[one] for one in reached]), trail.matched)
-        charges = np.array([limits.charge + limits.outdated * self._graph.outdated(one) for one in reached])
-        scores = matched @ self._weights - charges - trail.charge
+        matched = np.maximum(self._matched[rows], trail.matched)
+        charges = trail.charge + self._charges[rows]
+        scores = matched @ self._weights - charges
         return [
             _Trail(
-                (*trail.memory_ids, reached[at]),
+                (*trail.memory_ids, self._ids[row]),
+                (*trail.rows, row),
                 (*trail.nodes, node),
                 matched[at],
-                trail.charge + float(charges[at]),
+                float(charges[at]),
                 float(scores[at]),
             )
-            for at in np.argsort(-scores, kind="stable")[: limits.beam].tolist()
+            for at in np.argsort(-scores, kind="stable")[: self._limits.beam].tolist()
+            for row in (int(rows[at]),)
         ]
 
     def _best(self, trails: Iterable[_Trail]) -> list[_Trail]:
