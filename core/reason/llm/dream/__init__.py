@@ -1,0 +1,1 @@
+"""Dreaming's judgements by a model."""
