@@ -29,7 +29,7 @@ from mindmem.core.reason.port import (
 )
 from mindmem.core.search.graph import Graphs
 from mindmem.core.search.rerank import Reranker
-from mindmem.core.settings import Settings
+from mindmem.core.settings import Family, Settings
 from mindmem.core.tables.fold import refuse_older_ledger
 from mindmem.core.tables.port import Tables
 from mindmem.core.tables.reader import Reader
@@ -71,6 +71,7 @@ class Services:
     """Given, or made when it is first asked for."""
     dream_judge: "DreamReasoner | None" = None
     feedback_judge: "FeedbackReasoner | None" = None
+    known_schemas: "Schemas | None" = None
     """Likewise."""
 
     @property
@@ -90,38 +91,68 @@ class Services:
             return rules
         from mindmem.core.reason.llm.schema.family import llm_schema_reasoner
 
-        if self.model is None:
-            self.model = _model(self.settings, self.ledger, self.clock, self.opened)
         return llm_schema_reasoner(
-            self.model, llm, fallback=rules if llm.fallback == "rules" else None, catch_all=catch_all
+            self._asked(), llm, fallback=rules if llm.fallback == "rules" else None, catch_all=catch_all
         )
 
     @property
     def dream_reasoner(self) -> "DreamReasoner":
-        """Return who judges in dreams."""
-        from mindmem.core.reason.rules.dream.family import rules_dream_reasoner
-
+        """Return who judges in dreams: the same family as the reasoner of the settings."""
         with self.guard:
             if self.dream_judge is None:
-                self.dream_judge = rules_dream_reasoner()
+                self.dream_judge = self._dream_judge(self.settings.reasoner)
             return self.dream_judge
+
+    def dream_reasoner_of(self, family: Family) -> "DreamReasoner":
+        """Return dreaming's judgements by another family than the settings'.
+
+        Raises:
+            InvalidInput: a limit of money is set for a model without a price, or an endpoint's address can't be meant.
+        """
+        if family == self.settings.reasoner:
+            return self.dream_reasoner
+        with self.guard:
+            return self._dream_judge(family)
+
+    def _dream_judge(self, family: Family) -> "DreamReasoner":
+        from mindmem.core.reason.rules.dream.family import rules_dream_reasoner
+
+        rules, llm = rules_dream_reasoner(), self.settings.llm
+        if family == "rules":
+            return rules
+        from mindmem.core.reason.llm.dream.family import llm_dream_reasoner
+
+        return llm_dream_reasoner(self._asked(), llm, fallback=rules if llm.fallback == "rules" else None)
 
     @property
     def feedback_reasoner(self) -> "FeedbackReasoner":
-        """Return who judges feedback."""
-        from mindmem.core.reason.rules.feedback.family import rules_feedback_reasoner
-
+        """Return who judges feedback: the same family as the reasoner of the settings."""
         with self.guard:
             if self.feedback_judge is None:
-                self.feedback_judge = rules_feedback_reasoner()
+                self.feedback_judge = self._feedback_judge()
             return self.feedback_judge
+
+    def _feedback_judge(self) -> "FeedbackReasoner":
+        from mindmem.core.reason.rules.feedback.family import rules_feedback_reasoner
+
+        return rules_feedback_reasoner()
+
+    def _asked(self) -> "Model":
+        """Return the model, opened when it is first needed; called with ``guard`` held."""
+        if self.model is None:
+            self.model = _model(self.settings, self.ledger, self.clock, self.opened)
+        return self.model
 
     @property
     def schemas(self) -> "Schemas":
         """Return the schemas of the project."""
         from mindmem.core.schema.registry import Schemas
 
-        return Schemas(self.ledger, self.reader, self.settings.project_id, default=self.settings.ingest.schema_name)
+        with self.guard:
+            if self.known_schemas is None:
+                name = self.settings.ingest.schema_name
+                self.known_schemas = Schemas(self.ledger, self.reader, self.settings.project_id, default=name)
+            return self.known_schemas
 
     def close(self) -> None:
         """Close index, models and ledger; a second call does nothing."""

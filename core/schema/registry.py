@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 
 from mindmem.core import ids
-from mindmem.core.errors import Conflict, InvalidInput, NotFound
+from mindmem.core.errors import Conflict, InvalidInput, NotFound, StaleGeneration
 from mindmem.core.ledger.port import Draft, Ledger
 from mindmem.core.records import Change, Scope
 from mindmem.core.records.schema import Schema
@@ -27,6 +27,8 @@ __all__ = ["PRESETS", "Origin", "SchemaVersion", "Schemas", "preset"]
 Origin = Literal["preset", "import", "evolve"]
 PRESETS: Final = ("general", "dialogue", "persona", "coding_agent", "support")
 _TRIES: Final = 20
+_LOOKED_THROUGH: Final = 100
+"""Changes up to which the log costs less to look through than the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +62,38 @@ def preset(name: str) -> Schema:
 
 
 class Schemas:
-    """The schemas of one project."""
+    """The schemas of one project. Safe to use from several threads."""
 
     def __init__(self, ledger: Ledger, reader: Reader, project_id: str, *, default: str = "general") -> None:
         self._ledger = ledger
         self._reader = reader
         self._scope = Scope(project_id)
         self._default = default
+        self._active: tuple[int, SchemaVersion] | None = None
 
     def active(self) -> SchemaVersion:
         """Return the schema in use: the one activated last, else the default preset.
 
+        What was read stays until the log holds another row of the schemas, whichever process wrote it.
+
         Raises:
             NotFound: none was activated, and there is no preset of the default's name.
         """
+        known, last = self._active, self._ledger.last_seq()
+        found = known[1] if known is not None and self._unchanged(known[0], last) else self._read_active()
+        self._active = (last, found)
+        return found
+
+    def _unchanged(self, since: int, upto: int) -> bool:
+        """Return whether the log holds no schema between two places; what is far apart isn't looked through."""
+        if upto - since > _LOOKED_THROUGH:
+            return False
+        try:
+            return not any(entry.batches for entry in self._ledger.read_log(since, upto, tables=("schemas",)))
+        except StaleGeneration:  # the log between was pruned
+            return False
+
+    def _read_active(self) -> SchemaVersion:
         rows = self._rows().filter(pl.col("active")).sort("seq").tail(1).collect()
         if not rows.is_empty():
             row = rows.row(0, named=True)

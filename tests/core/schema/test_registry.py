@@ -60,6 +60,45 @@ def test_activating_what_is_active_writes_nothing(memory: Memory, schemas: Schem
     assert memory.services.ledger.last_seq() == before
 
 
+def test_a_schema_that_another_process_activates_is_used_from_the_next_question_on(tmp_path: Path) -> None:
+    with open_store(tmp_path) as one, open_store(tmp_path) as other:
+        assert one.services.schemas.active().label == "general@0"
+        one.add("I live in Rome.", user_id="ann")
+        assert one.services.schemas.active().label == "general@0"
+        other.services.schemas.add(harbour("berth"), activate=True)
+        assert one.services.schemas.active().label == "harbour@1"
+        other.services.schemas.activate("general@0")
+        for number in range(3):
+            one.add(f"I own boat number {number}.", user_id="ann")
+        assert one.services.schemas.active().label == "general@0"
+
+
+def test_asking_for_the_active_schema_again_reads_no_table(
+    memory: Memory, schemas: Schemas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schemas.add(harbour("berth"), activate=True)
+    assert schemas.active().label == "harbour@1"
+    reads: list[object] = []
+    view = memory.services.reader.view
+    monkeypatch.setattr(memory.services.reader, "view", lambda *tables: (reads.append(tables), view(*tables))[1])
+    memory.add("I live in Rome.", user_id="ann")
+    reads.clear()
+    assert schemas.active().label == "harbour@1"
+    assert reads == []
+    schemas.activate("general@0")
+    reads.clear()
+    assert schemas.active().label == "general@0"
+    assert len(reads) == 1
+
+
+def test_the_active_schema_is_right_after_the_log_was_pruned(memory: Memory, schemas: Schemas) -> None:
+    assert schemas.active().label == "general@0"
+    Schemas(memory.services.ledger, memory.services.reader, "default").add(harbour("berth"), activate=True)
+    memory.fold()
+    memory.services.ledger.prune(memory.services.ledger.last_seq())
+    assert schemas.active().label == "harbour@1"
+
+
 def test_projects_do_not_see_each_others_schemas(memory: Memory, schemas: Schemas) -> None:
     schemas.add(harbour("berth"), activate=True)
     other = Schemas(memory.services.ledger, memory.services.reader, "other")
