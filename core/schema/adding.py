@@ -122,8 +122,7 @@ def _one(services: Services, plan: Plan, gone: Entity, kept: Entity) -> Plan:
 
 async def derived(services: Services, plan: Plan) -> Plan:
     """Return a plan of any kind with what is derived of the memories that it changes."""
-    rows = services.reader.entities(plan.scope.partition, list(touched(plan)))
-    return await _derived(services, _by(services), plan, {one.entity_id: one for one in rows})
+    return await _derived(services, _by(services), plan, services.projector.index.entities(touched(plan)))
 
 
 async def _derived(services: Services, by: Schematic, plan: Plan, rows: Mapping[str, Entity]) -> Plan:
