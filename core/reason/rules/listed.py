@@ -64,6 +64,8 @@ def read_item(sentence: Sentence) -> Item:
 
     >>> read_item(Sentence("curling was invented in Scotland.", 0, 33))
     Item(entity='curling', property_name='invented_in', value='Scotland')
+    >>> read_item(Sentence("Tolva rowing club is based in Arnstad.", 0, 38))
+    Item(entity='Tolva rowing club', property_name='based_in', value='Arnstad')
     """
     words = _WORD.findall(sentence.text.rstrip(" .;!"))
     low = [word.lower() for word in words]
@@ -102,9 +104,17 @@ def _first_verb(words: list[str], low: list[str]) -> int:
     plain = next(
         (at for at in near if at > name and words[at].islower() and words[at].isalpha() and not _is_light(low[at])), 0
     )
-    if words[0].islower() or owned or not plain:
+    if words[0].islower() or owned or not plain or (copula and _names_on(low[plain:copula])):
         return copula or plain
     return min(copula, plain) if copula else plain
+
+
+def _names_on(between: list[str]) -> bool:
+    """Return whether what stands between a name and "is" is a noun that belongs to it ("the Tolva rowing club is")."""
+    if not between or not _JOINING.isdisjoint(between) or not _ARTICLES.isdisjoint(between):
+        return False
+    verbal = between[0].endswith(("s", "ed")) or between[0] in lexicon.IRREGULAR_PAST
+    return len(between) == 1 or not verbal
 
 
 def _is_light(word: str) -> bool:

@@ -1,7 +1,5 @@
 """The rules of dreaming: topics in comparable names, cardinality by grammar and corpus, paraphrases, joining."""
 
-from collections import Counter
-
 import pytest
 from support.builders import memory
 
@@ -9,7 +7,6 @@ from mindmem.core.reason.dream_port import Survey
 from mindmem.core.reason.rules.dream.alike import paraphrases
 from mindmem.core.reason.rules.dream.joining import joined
 from mindmem.core.reason.rules.dream.reading import topic_of
-from mindmem.core.reason.rules.dream.survey import cardinality
 from mindmem.core.records import Memory
 
 
@@ -59,26 +56,6 @@ def test_what_is_denied_or_past_tells_no_present_value() -> None:
     said = memory("Ann lives in Oslo.", about="Ann", prop="lives_in", value="Oslo")
     assert topic_of(said) is not None
     assert topic_of(memory("Ann left.", about="Ann", prop="lives_in", value="Oslo", flags=("past",))) is None
-
-
-def test_nearly_one_value_each_over_many_subjects_is_one_at_a_time() -> None:
-    assert cardinality([1] * 18 + [2] * 2, Counter({None: 22})) is True
-
-
-def test_many_second_values_and_no_third_are_changes() -> None:
-    assert cardinality([1] * 10 + [2] * 10, Counter({None: 30})) is True
-
-
-def test_third_and_fourth_values_add_up() -> None:
-    assert cardinality([1] * 10 + [2] * 5 + [3] * 5, Counter({None: 35})) is False
-
-
-def test_a_corpus_that_contradicts_the_grammar_leaves_it_open() -> None:
-    assert cardinality([1] * 10 + [2] * 5 + [4] * 5, Counter({True: 40})) is None
-
-
-def test_few_subjects_tell_nothing() -> None:
-    assert cardinality([2, 1, 1], Counter({None: 4})) is None
 
 
 @pytest.mark.parametrize(

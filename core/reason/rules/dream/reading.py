@@ -2,8 +2,9 @@
 its value; and whether its own grammar says that the property takes one value at a time.
 
 The cues are those of the language, never a list of relations: a definite description in the singular names one thing
-("the anthem of X is"), an indefinite or plural one several; what is made or ends does so once; habits, tastes and
-belongings are many.
+("the anthem of X is"), an indefinite or plural one several; what is made, begins or ends does so once; habits, skills,
+tastes and belongings are many. Weaker ones only lean to a side: a state that something is put in is one ("is moored
+at"), what one does again and again, or is one of a kind of, may be several ("grows", "is a member of").
 """
 
 import re
@@ -19,7 +20,7 @@ from mindmem.core.reason.rules.sentences import Sentence, is_chinese
 from mindmem.core.records import Memory
 from mindmem.core.text import normalise_name
 
-__all__ = ["comparable", "same_value", "topic_of"]
+__all__ = ["comparable", "leaning", "same_value", "topic_of"]
 
 _DENIED: Final = frozenset({"negated", "past", "hypothetical", "instruction_like", "quoted", "deleted", "conditional"})
 """Flags of memories that tell no present value."""
@@ -28,7 +29,11 @@ _LONGEST: Final = 240
 """Characters of a memory without a property of its own that is read as one statement at most."""
 _TYPES: Final = frozenset({"profile", "fact", "episodic"})
 _LIGHT: Final = frozenset("of the is was a an".split())
-_ENDED: Final = frozenset("died dies originated premiered debuted".split())
+_ONCE: Final = frozenset(
+    "born died dies ended began started originated arose emerged premiered debuted opened closed vanished".split()
+)
+"""Verbs of beginning and ending: what they tell of does so once."""
+_ABLE: Final = frozenset({"can", "could"})
 _PASSIVE: Final = re.compile(r"\b(?:is|are|was|were|been|being)\s+(?:[a-z]+ly\s+)?([a-z]+)\b")
 _ROLES: Final = frozenset("in at on to for from with as near under after into".split())
 _IRREGULAR: Final = {
@@ -37,6 +42,8 @@ _IRREGULAR: Final = {
     "spoken": "speak", "owned": "own", "chosen": "choose", "bought": "buy", "sold": "sell", "known": "know",
 }  # fmt: skip
 _ARTICLE: Final = re.compile(r"^(?:the|an?|his|her|their|its)\s+", re.IGNORECASE)
+_ARTICLE_BEFORE: Final = re.compile(r"(?<= )(?:the|an?|his|her|their|its) $")
+_COPULAS: Final = frozenset("is was has does".split())
 _BESIDE: Final = re.compile(
     r"\b(?:also|too|as well|another|in addition|besides|among others)\b|也|还|另外", re.IGNORECASE
 )
@@ -46,7 +53,11 @@ _SEVERAL: Final = re.compile(
 )
 _DEFINITE: Final = re.compile(r"^the (?P<what>.+?) (?P<verb>is|was|are|were) ", re.IGNORECASE)
 _OWNED: Final = re.compile(r"^.+?['’]s (?P<what>[a-z][\w -]*?) (?P<verb>is|was|are|were) ")
-_SORTAL: Final = re.compile(r"^the (?:[a-z]+ )?[a-z]+ (?:of|called|named) \S", re.IGNORECASE)
+_ONE_OF_A_KIND: Final = re.compile(r"\b(?:is|are) an? (?:[a-z-]+ ){1,3}(?:of|for|in|at|with) $")
+_PUT: Final = re.compile(r"\b(?:is|are) (?:[a-z]+ly )?(?P<done>[a-z]+) (?:at|in|on|under|near|by|after|from|to) $")
+_TO_ONE: Final = 0.7
+_TO_SEVERAL: Final = -1.1
+"""How much a weak cue counts, as log odds: two to one for one value, one to three."""
 _DESCRIBED: Final = re.compile(r" (?:of|that|which|who|where|for|in|to|behind|at) ")
 _SOLE_KIN: Final = frozenset(
     "wife husband spouse partner mother father mom mum dad boss manager fiance fiancee".split()
@@ -78,6 +89,25 @@ def same_value(one: str, other: str) -> bool:
         return True
     a, b = set(one.split()), set(other.split())
     return a <= b or b <= a
+
+
+@lru_cache(maxsize=65_536)
+def leaning(content: str, value: str) -> float:
+    """Return to which side the building of a sentence leans that says nothing outright: log odds that its property has
+    one value at a time; ``value`` is comparable.
+
+    >>> leaning("The Heron is moored at Tolva.", "tolva"), leaning("Kim grows leeks.", "leeks")
+    (0.7, -1.1)
+    """
+    low = content.casefold()
+    before = _ARTICLE_BEFORE.sub("", low[: low.rfind(value.split()[0])]) if value.split()[0] in low else ""
+    if _ONE_OF_A_KIND.search(before):
+        return _TO_SEVERAL
+    put = _PUT.search(before)
+    if put is not None:
+        return _TO_ONE if put["done"].endswith("ed") or put["done"] in lexicon.PARTICIPLES else 0.0
+    verb = before.split()[-1] if before.split() else ""
+    return _TO_SEVERAL if verb.endswith("s") and verb not in _COPULAS and lexicon.base_form(verb) != verb else 0.0
 
 
 @lru_cache(maxsize=65_536)
@@ -140,13 +170,11 @@ def _cue(content: str, name: str, value: str) -> bool | None:
     if described:
         return _one_of_a_kind(described["what"], described["verb"].lower())
     parts = name.split("_")
-    if _SORTAL.match(value):
-        return None if parts[0] in lexicon.MANY_VERBS else True
     if name in lexicon.SINGLE_VERBS or name == "married_to":
         return True
-    if parts[0] in lexicon.MANY_VERBS or parts[0] == "has":
+    if parts[0] in lexicon.MANY_VERBS or parts[0] in ("has", "have", *_ABLE):
         return False
-    if parts[0] in _ENDED:
+    if parts[0] in _ONCE:
         return True
     # Only what it is done to, or done in, is one: who founds may found several.
     done = parts[0] in lexicon.CREATION and parts[-1] in ("by", "in", "at", "to", "on")
