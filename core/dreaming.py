@@ -5,12 +5,13 @@ whole; then each is applied as a change of its own under the run's id. Killed an
 same id: what was applied is no issue any more, and adds are marked last, only where all their clusters succeeded.
 """
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypedDict, get_args
 
 from mindmem.core import ids
 from mindmem.core.apply import Request
@@ -22,26 +23,30 @@ from mindmem.core.dream.sayings import Sayings, Told, ordered, said_together
 from mindmem.core.errors import Conflict, LeaseTaken, MindMemError, NotFound, ScopeChanged
 from mindmem.core.failpoints import reach
 from mindmem.core.index.filters import Test
+from mindmem.core.ingest.failure import reply_aside
 from mindmem.core.ledger.port import Lease
 from mindmem.core.ledger.proposals import Dreams
+from mindmem.core.llm.port import charged_to
 from mindmem.core.reason.dream_port import ActionRequest, DetectRequest, DreamAction, DreamReasoner, Issue, Survey
 from mindmem.core.reason.port import Failed, Judged
-from mindmem.core.records import Change, Memory, Partition, Scope
+from mindmem.core.records import Change, Memory, Partition, Scope, Spent
 from mindmem.core.records.dream import DiffLine, DreamReport, Pending, Proposal, ScopeDream
 from mindmem.core.retrieve import Request as SearchFor
 from mindmem.core.retrieve import search
 from mindmem.core.running import run
 from mindmem.core.services import Services
-from mindmem.core.settings import DreamSettings
+from mindmem.core.settings import DreamSettings, Family
 from mindmem.core.undo import inverse_of
 from mindmem.core.upkeep import caught_up
 
-__all__ = ["approve", "close_night", "dream", "dreams_of", "proposals", "reject", "undo_run"]
+__all__ = ["approve", "close_night", "dream", "dreams_of", "ended", "proposals", "reject", "undo_run"]
 
 log = logging.getLogger(__name__)
 
 _PAGE: Final = 1000
 _TRIES: Final = 8
+_AT_ONCE: Final = 64
+"""Clusters that a reasoner is asked about at once; how many calls of a model are in flight is the model's matter."""
 _UNFINISHED: Final = "dream:unfinished:"
 """Named values that hold the id of a run that was begun in a scope and not ended."""
 
@@ -52,6 +57,7 @@ def dream(
     user_id: str | None = None,
     dry_run: bool = False,
     limits: DreamSettings | None = None,
+    reasoner: Family | None = None,
     run_id: str = "",
     actor: str = "",
 ) -> DreamReport:
@@ -63,7 +69,9 @@ def dream(
     scopes = []
     for partition, state in services.ledger.partitions(project):
         if state.active and user_id in (None, partition.user_id):
-            scopes.append(_scope_dream(services, partition, settings, name, dry_run=dry_run, actor=actor))
+            scopes.append(
+                _scope_dream(services, partition, settings, name, dry_run=dry_run, actor=actor, reasoner=reasoner)
+            )
     guards = {
         "min_age_hours": settings.min_age_hours, "cap": settings.cap, "cap_from": float(settings.cap_from),
         "look_back_days": settings.look_back_days,
@@ -72,9 +80,14 @@ def dream(
     report = DreamReport(
         run_id=name, project_id=project, dry_run=dry_run, scopes=tuple(scopes), guards=guards, seconds=seconds
     )
-    if not dry_run and user_id is None and not any(one.state == "failed" for one in scopes):
+    if not dry_run and user_id is None and ended(report):
         close_night(services, report, actor)
     return report
+
+
+def ended(report: DreamReport) -> bool:
+    """Return whether a night is over: every user's memories were looked at, and no budget ended it before its end."""
+    return not report.stopped and not any(one.state == "failed" for one in report.scopes)
 
 
 def dreams_of(services: Services, project_id: str = "") -> Dreams:
@@ -103,7 +116,10 @@ def approve(services: Services, proposal_id: str, *, actor: str = "") -> DreamRe
     shown = frozenset(line.key for line in proposal.lines)
     # Somebody has looked at it: neither the cap nor the age speaks against what was shown.
     free = settings.model_copy(update={"cap": 1.0, "min_age_hours": 0.0})
-    done = _scope_dream(services, partition, free, proposal.run_id, dry_run=False, actor=actor, allowed=shown)
+    family = next((one for one in get_args(Family) if one == proposal.reasoner), None)
+    done = _scope_dream(
+        services, partition, free, proposal.run_id, dry_run=False, actor=actor, allowed=shown, reasoner=family
+    )
     if done.state != "failed":
         records.propose(replace(proposal, state="approved"), actor)
     guards = {"cap": 1.0, "min_age_hours": 0.0}
@@ -163,6 +179,12 @@ class _State:
     refused: frozenset[tuple[object, ...]]
 
 
+class _Costs(TypedDict):
+    input_tokens: int
+    output_tokens: int
+    cost: float
+
+
 @dataclass(frozen=True, slots=True)
 class _Outcome:
     """A cluster with its plan, or with why there is none."""
@@ -181,6 +203,7 @@ def _scope_dream(
     dry_run: bool,
     actor: str,
     allowed: Collection[tuple[object, ...]] | None = None,
+    reasoner: Family | None = None,
 ) -> ScopeDream:
     begun = monotonic()
     scope = Scope(*partition)
@@ -189,9 +212,20 @@ def _scope_dream(
         if not dry_run:
             name = "dream:" + ids.digest(*partition)
             lease = services.ledger.acquire(name, run_id, services.settings.store.lease_seconds)
-        done = _dreamt(
-            services, partition, settings, run_id, dry_run=dry_run, actor=actor, allowed=allowed, lease=lease
-        )
+        paid = _spent(services, partition, run_id)
+        with charged_to(scope, run_id):
+            done = _dreamt(
+                services,
+                partition,
+                settings,
+                run_id,
+                dry_run=dry_run,
+                actor=actor,
+                allowed=allowed,
+                lease=lease,
+                family=reasoner,
+                paid=paid,
+            )
     except LeaseTaken:
         return ScopeDream(scope=scope, state="failed", cause="another run dreams here just now")
     except Exception as error:  # whatever it was, it is no other user's trouble: it stays pending, named
@@ -213,26 +247,36 @@ def _dreamt(
     actor: str,
     allowed: Collection[tuple[object, ...]] | None,
     lease: Lease | None,
+    family: Family | None,
+    paid: Spent,
 ) -> ScopeDream:
     caught_up(services)
-    state = _state(services, partition, settings)
-    reasoner = services.dream_reasoner
+    reasoner = services.dream_reasoner if family is None else services.dream_reasoner_of(family)
+    state = _state(services, partition, settings, reasoner)
     refused = () if allowed is not None else state.refused
     limits = Limits(services.clock.now(), timedelta(hours=settings.min_age_hours), refused, allowed)
-    outcomes = [_decide(reasoner, services, cluster, state, settings, limits) for cluster in state.clusters]
+    kept_lease = _Held(services, lease)
+    outcomes: list[_Outcome] = []
+    for start in range(0, len(state.clusters), _AT_ONCE):
+        some = state.clusters[start : start + _AT_ONCE]
+        wanted_of = run(_asked(reasoner, some, state, settings.window, kept_lease))
+        outcomes += [
+            _decide(services, cluster, wishes, state, limits) for cluster, wishes in zip(some, wanted_of, strict=True)
+        ]
     reach("dream.decided")
     scope = Scope(*partition)
     before = len(state.active)
     wanted = sum(one.decided.archived for one in outcomes if one.decided)
     over = before >= settings.cap_from and wanted > settings.cap * before
-    summary = _summary(scope, before, outcomes, "proposed" if dry_run or over else "applied")
+    costs = _since(paid, _spent(services, partition, run_id))
+    summary = replace(_summary(scope, before, outcomes, "proposed" if dry_run or over else "applied"), **costs)
     if dry_run or over:
         cause = (
             "dry run"
             if dry_run
             else (f"{wanted} of {before} active memories would be archived, over the cap of {settings.cap:.0%}")
         )
-        return _propose(services, summary, run_id, cause, actor)
+        return _propose(services, summary, run_id, cause, actor, reasoner.name)
     resumed = _begin(services, partition, run_id)
     asked = _answered(services, partition, state, settings)
     applied, changes, failures = [], [], []
@@ -249,8 +293,7 @@ def _dreamt(
         applied.append(one)
         if change is not None:
             changes.append(change.change_id)
-        if lease is not None:
-            lease = services.ledger.renew(lease, services.settings.store.lease_seconds)
+        kept_lease.renew()
         reach("dream.cluster")
     done = replace(
         _summary(scope, before, applied, "applied"), pending=tuple(failures), change_ids=tuple(changes),
@@ -263,7 +306,8 @@ def _dreamt(
     kept = [probe for probe in asked if probe.memory_id not in retired]
     still = found(kept, _searcher(services, partition)) if changes else kept
     adds = _consolidated(state, outcomes, applied)
-    done = replace(done, probes=len(kept), retained=len(still), adds=len(adds))
+    costs = _since(paid, _spent(services, partition, run_id))
+    done = replace(done, probes=len(kept), retained=len(still), adds=len(adds), **costs)
     if changes or adds or state.adds:
         guards = {"cap": settings.cap, "min_age_hours": settings.min_age_hours, "cap_from": float(settings.cap_from)}
         dreams_of(services).close(scope, resumed, done, adds=adds, guards=guards, at=services.clock.now(), actor=actor)
@@ -272,14 +316,16 @@ def _dreamt(
     return done
 
 
-def _state(services: Services, partition: Partition, settings: DreamSettings) -> _State:
+def _state(
+    services: Services, partition: Partition, settings: DreamSettings, reasoner: DreamReasoner
+) -> _State:  # fmt: skip
     records = dreams_of(services)
     active = _active(services, partition)
     since = services.clock.now() - timedelta(days=settings.look_back_days)
     adds = records.unconsolidated(partition, since)
     writers = records.written_by(partition, adds.values()) if adds else {}
     schema = services.schemas.active().schema if services.settings.ingest.mode == "schema" else None
-    survey = services.dream_reasoner.survey.survey(active, schema) if writers else Survey()
+    survey = reasoner.survey.survey(active, schema) if writers else Survey()
     grown = clusters(active, writers.keys(), survey, settings.window) if writers else []
     sayings, texts = _sayings(services, partition, grown)
     grown = [replace(one, memories=tuple(ordered(one.memories, sayings))) for one in grown]
@@ -326,17 +372,46 @@ def _line_starts(content: str) -> Iterator[int]:
         place += len(line)
 
 
+class _Held:
+    """A run's lease over a scope, None for a run that changes nothing."""
+
+    def __init__(self, services: Services, lease: Lease | None) -> None:
+        self._ledger = services.ledger
+        self._lease = lease
+        self.seconds = services.settings.store.lease_seconds
+
+    def renew(self) -> None:
+        """Hold it as long again.
+
+        Raises:
+            LeaseLost: another run has taken over.
+        """
+        if self._lease is not None:
+            self._lease = self._ledger.renew(self._lease, self.seconds)
+
+
+Wishes = list[tuple[Issue, tuple[DreamAction, ...]]]
+
+
+async def _asked(
+    reasoner: DreamReasoner, some: Sequence[Cluster], state: _State, size: int, lease: _Held
+) -> list[Wishes | Failed | BaseException]:
+    """Return what is wanted about each of some clusters, asked about at once; the lease is held meanwhile."""
+    asked = asyncio.gather(*(_wishes(reasoner, one, state, size) for one in some), return_exceptions=True)
+    while not asked.done():
+        await asyncio.wait({asked}, timeout=lease.seconds / 3)
+        lease.renew()
+    return asked.result()
+
+
 def _decide(
-    reasoner: DreamReasoner,
-    services: Services,
-    cluster: Cluster,
-    state: _State,
-    settings: DreamSettings,
-    limits: Limits,
+    services: Services, cluster: Cluster, wishes: Wishes | Failed | BaseException, state: _State, limits: Limits
 ) -> _Outcome:
     try:
-        wishes = run(_wishes(reasoner, cluster, state, settings.window))
+        if isinstance(wishes, BaseException):
+            raise wishes
         if isinstance(wishes, Failed):
+            _set_aside(services, cluster, state, wishes)
             return _Outcome(cluster, None, wishes.reason)
         ends = {name for _, actions in wishes for action in actions for name in (action.target, action.by) if name}
         edges = services.reader.edges(state.partition, src=sorted(ends)) if ends else []
@@ -351,9 +426,15 @@ def _decide(
     return _Outcome(cluster, decided)
 
 
-async def _wishes(
-    reasoner: DreamReasoner, cluster: Cluster, state: _State, size: int
-) -> list[tuple[Issue, tuple[DreamAction, ...]]] | Failed:
+def _set_aside(services: Services, cluster: Cluster, state: _State, failed: Failed) -> None:
+    """Keep a reply that can't be used where people look for such."""
+    if failed.raw and not failed.transient:
+        scope = Scope(*state.partition)
+        item = reply_aside(scope, cluster.name, "dream", failed.reason, failed.raw)
+        services.ledger.quarantine([item])
+
+
+async def _wishes(reasoner: DreamReasoner, cluster: Cluster, state: _State, size: int) -> Wishes | Failed:
     requests = []
     for window in windows(cluster, state.survey, size):
         memories = tuple(ordered(window, state.sayings))
@@ -440,7 +521,9 @@ def _summary(scope: Scope, before: int, outcomes: Sequence[_Outcome], state: str
     )
 
 
-def _propose(services: Services, summary: ScopeDream, run_id: str, cause: str, actor: str) -> ScopeDream:
+def _propose(
+    services: Services, summary: ScopeDream, run_id: str, cause: str, actor: str, reasoner: str
+) -> ScopeDream:  # fmt: skip
     if not summary.diff:
         return replace(summary, cause=cause)
     records = dreams_of(services)
@@ -457,6 +540,7 @@ def _propose(services: Services, summary: ScopeDream, run_id: str, cause: str, a
         lines=summary.diff,
         active_before=summary.active_before,
         archived=summary.archived,
+        reasoner=reasoner,
     )
     records.propose(proposal, actor)
     return replace(summary, cause=cause, proposal_id=proposal.proposal_id)
@@ -505,6 +589,19 @@ def close_night(services: Services, report: DreamReport, actor: str) -> None:
 
 
 # -- measures and undo
+
+
+def _spent(services: Services, partition: Partition, run_id: str) -> Spent:
+    return services.ledger.spent(partition.project_id, run_id=run_id, user_id=partition.user_id)
+
+
+def _since(before: Spent, now: Spent) -> _Costs:
+    """Return what was spent meanwhile, as fields of a scope's report."""
+    return {
+        "input_tokens": now.input_tokens - before.input_tokens,
+        "output_tokens": now.output_tokens - before.output_tokens,
+        "cost": now.cost - before.cost,
+    }  # fmt: skip
 
 
 def _searcher(services: Services, partition: Partition) -> Callable[[str, int], Sequence[Memory]]:

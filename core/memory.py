@@ -30,7 +30,7 @@ from mindmem.core.running import iterate, run
 from mindmem.core.search.agentic import Step
 from mindmem.core.search.recipes import Strategy
 from mindmem.core.services import Services, open_services
-from mindmem.core.settings import DreamSettings, Settings
+from mindmem.core.settings import DreamSettings, Family, Settings
 from mindmem.core.tables.fold import FoldReport
 from mindmem.core.tables.verify import Finding
 from mindmem.core.upkeep import fold_if_free, fold_now, rebuild_index
@@ -669,6 +669,7 @@ class Memory:
         dry_run: bool = False,
         *,
         limits: DreamSettings | None = None,
+        reasoner: Family | None = None,
         run_id: str = "",
         actor: str = "",
     ) -> DreamReport:
@@ -678,9 +679,11 @@ class Memory:
             user_id: whose memories; left out: those of all users of the project.
             dry_run: change nothing, and keep what would be done as a proposal.
             limits: other limits than the settings' (``dream``): look-back, minimum age, cap.
+            reasoner: who judges, ``rules`` or ``llm``; left out: whom the settings name.
 
         A run that would archive more than the cap allows is kept as a proposal, too: see ``proposals`` and ``approve``.
-        Failures of one user's memories are named in the report and leave the others alone.
+        Failures of one user's memories are named in the report and leave the others alone; what a model could not be
+        asked about for its budget is done by the next run.
 
         >>> _ = memory.add("I live in Rome.", user_id="ann")
         >>> memory.dream(user_id="ann").archived
@@ -692,6 +695,7 @@ class Memory:
             user_id=scope.user_id if user_id is not None else None,
             dry_run=dry_run,
             limits=limits,
+            reasoner=reasoner,
             run_id=label("run_id", run_id),
             actor=label("actor", actor),
         )

@@ -15,6 +15,7 @@ __all__ = [
     "DashboardSettings",
     "DreamSettings",
     "EmbedSettings",
+    "Family",
     "IngestSettings",
     "LlmSettings",
     "Price",
@@ -29,6 +30,8 @@ __all__ = [
 
 PREFIX = "MINDMEM_"
 ModelPurpose = Literal["extract", "judge", "answer", "evolve"]
+Family = Literal["rules", "llm"]
+"""Who judges."""
 
 
 class _Part(BaseModel):
@@ -213,7 +216,7 @@ class Settings(_Part):
     project_id: str = "default"
     timezone: str = "UTC"
     """IANA zone of the project, for messages that bring none."""
-    reasoner: Literal["rules", "llm"] = "rules"
+    reasoner: Family = "rules"
     """Who judges: rules without a key, or a language model (see ``llm``)."""
     embedder: Literal["bundled", "openai", "none"] = "bundled"
     threads: int = Field(default_factory=lambda: min(2, os.cpu_count() or 1), ge=1)

@@ -9,10 +9,11 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 from pydantic import Field
 
+from mindmem.core.dreaming import ended
 from mindmem.core.errors import MindMemError
 from mindmem.core.records.dream import DreamReport
 from mindmem.core.reports.dream import headline, report_markdown
-from mindmem.core.settings import DreamSettings
+from mindmem.core.settings import DreamSettings, Family
 from mindmem.tasks.dream import dream_over, end_night, find_users, projects_due
 from mindmem.tasks.runtime import Store, is_stale, opened, run_id
 
@@ -43,8 +44,9 @@ async def dream(
     look_back_days: Annotated[float | None, Field(gt=0)] = None,
     min_age_hours: Annotated[float | None, Field(ge=0)] = None,
     cap: Annotated[float | None, Field(ge=0, le=1)] = None,
+    reasoner: Family | None = None,
     stale_after_minutes: Annotated[int, Field(ge=1)] = 60,
-) -> list[DreamReport] | State[None]:
+) -> list[DreamReport] | State[None] | State[list[DreamReport]]:
     """Consolidate memories.
 
     Args:
@@ -55,9 +57,11 @@ async def dream(
         only_due: do nothing for a project that has dreamt since its last two in the morning. A tick that was missed is
             made up for by the next one.
         look_back_days, min_age_hours, cap: other limits than those of the settings.
+        reasoner: who judges, rules or a language model; left out: whom the settings name.
         stale_after_minutes: a scheduled run that starts later than that is skipped; the next one does its work.
 
-    A run that would archive more than the cap allows is kept as a proposal and ends Completed.
+    A run that would archive more than the cap allows is kept as a proposal and ends Completed. One whose budget for
+    models is spent ends Completed under the name BudgetReached; the next one goes on.
 
     Raises:
         PendingDreams: something failed and stays pending; everything else was done.
@@ -74,20 +78,26 @@ async def dream(
             projects = [name for name in due if project_id is None or name == project_id]
     for project in projects:
         with opened(home, project) as store:
-            reports.append(await _project(store, user_id, dry_run, chosen))
+            reports.append(await _project(store, user_id, dry_run, chosen, reasoner))
     for report in reports:
         await acreate_markdown_artifact(report_markdown(report), key="dream-report", description="What the dream did")
     if any(report.failed for report in reports):
         raise PendingDreams(reports)
+    if any(report.stopped for report in reports):
+        said = " ".join(headline(report) for report in reports if report.stopped)
+        return Completed(name="BudgetReached", message=said, data=reports)
     return reports
 
 
-async def _project(store: Store, user_id: str | None, dry_run: bool, chosen: dict[str, float]) -> DreamReport:
+async def _project(
+    store: Store, user_id: str | None, dry_run: bool, chosen: dict[str, float], reasoner: Family | None
+) -> DreamReport:  # fmt: skip
     settings = store.memory().services.settings.dream
     limits: DreamSettings = settings.model_copy(update=chosen)
     users = await find_users(store) if user_id is None else [user_id]
     done = [
-        await dream_over(store, users[start : start + BATCH], dry_run, limits) for start in range(0, len(users), BATCH)
+        await dream_over(store, users[start : start + BATCH], dry_run, limits, reasoner)
+        for start in range(0, len(users), BATCH)
     ]
     report = DreamReport(
         run_id=done[0].run_id if done else run_id(),
@@ -97,6 +107,6 @@ async def _project(store: Store, user_id: str | None, dry_run: bool, chosen: dic
         guards=done[0].guards if done else {},
         seconds=sum(part.seconds for part in done),
     )
-    if not dry_run and user_id is None and not any(scope.state == "failed" for scope in report.scopes):
+    if not dry_run and user_id is None and ended(report):
         await end_night(store, report)
     return report

@@ -3,7 +3,7 @@
 from mindmem.core.dream.due import is_due
 from mindmem.core.dreaming import close_night, dreams_of
 from mindmem.core.records.dream import DreamReport
-from mindmem.core.settings import DreamSettings
+from mindmem.core.settings import DreamSettings, Family
 from mindmem.tasks.runtime import Store, run_id, step
 
 __all__ = ["dream_over", "end_night", "find_users", "projects_due"]
@@ -26,10 +26,14 @@ def find_users(store: Store) -> list[str]:
 
 
 @step("dream-over", "dream over some users' memories")
-def dream_over(store: Store, users: list[str], dry_run: bool, limits: DreamSettings) -> DreamReport:
+def dream_over(
+    store: Store, users: list[str], dry_run: bool, limits: DreamSettings, reasoner: Family | None
+) -> DreamReport:  # fmt: skip
     """Consolidate the memories of some users, one after the other."""
     memory = store.memory()
-    reports = [memory.dream(user, dry_run, limits=limits, run_id=run_id(), actor="flow") for user in users]
+    reports = [
+        memory.dream(user, dry_run, limits=limits, reasoner=reasoner, run_id=run_id(), actor="flow") for user in users
+    ]
     return DreamReport(
         run_id=reports[0].run_id,
         project_id=store.project_id,

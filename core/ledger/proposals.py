@@ -77,6 +77,7 @@ class Dreams:
             "lines": [asdict(line) for line in proposal.lines],
             "active_before": proposal.active_before,
             "archived": proposal.archived,
+            "reasoner": proposal.reasoner,
         }
         row = {
             "proposal_id": proposal.proposal_id, **_scope(proposal.scope), "run_id": proposal.run_id,
@@ -169,5 +170,6 @@ def _proposal(row: Mapping[str, object]) -> Proposal:
         lines=tuple(DiffLine(**{**line, "by": tuple(line["by"])}) for line in document["lines"]),
         active_before=int(document["active_before"]),
         archived=int(document["archived"]),
+        reasoner=str(document.get("reasoner", "")),
         recorded_at=row["recorded_at"],  # type: ignore[arg-type]  # a timestamp column
     )

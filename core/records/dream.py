@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from mindmem.core.records.scope import Scope
 
-__all__ = ["DiffLine", "DreamReport", "IssueKind", "Pending", "Proposal", "ProposalState", "ScopeDream"]
+__all__ = ["OVER_BUDGET", "DiffLine", "DreamReport", "IssueKind", "Pending", "Proposal", "ProposalState", "ScopeDream"]
+
+OVER_BUDGET: Final = "budget_reached"
+"""Why a cluster stays pending that nobody could be asked about any more: no failure, the next run goes on there."""
 
 IssueKind = Literal["conflict", "duplicate", "near_duplicate", "complementary", "low_value", "ambiguous"]
 ProposalState = Literal["open", "approved", "rejected", "undone"]
@@ -115,8 +118,16 @@ class DreamReport:
 
     @property
     def failed(self) -> bool:
-        """Return whether something failed that the next run has to do; waiting for approval is no failure."""
-        return any(one.state == "failed" or one.pending for one in self.scopes)
+        """Return whether something failed that the next run has to do; what waits for approval, or for another day's
+        budget, has not failed."""
+        return any(one.state == "failed" for one in self.scopes) or any(
+            pending.reason != OVER_BUDGET for pending in self.pending
+        )
+
+    @property
+    def stopped(self) -> bool:
+        """Return whether what models may cost was spent before all was looked at; the next run goes on."""
+        return any(pending.reason == OVER_BUDGET for pending in self.pending)
 
     def total(self, counts: Literal["actions", "issues"]) -> dict[str, int]:
         """Return the sum over all scopes of the counts by action or by kind of issue."""
@@ -129,7 +140,8 @@ class DreamReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """Changes that wait for somebody's word, or got it; ``cause`` says why they were not applied at once."""
+    """Changes that wait for somebody's word, or got it; ``cause`` says why they were not applied at once, ``reasoner``
+    by which family they were decided (empty: that of the settings)."""
 
     proposal_id: str
     run_id: str
@@ -140,3 +152,4 @@ class Proposal:
     active_before: int
     archived: int
     recorded_at: datetime | None = None
+    reasoner: str = ""

@@ -20,6 +20,8 @@ def headline(report: DreamReport) -> str:
         parts.append(f"{len(waiting)} proposals wait for approval")
     if report.pending:
         parts.append(f"{len(report.pending)} clusters stay pending")
+    if report.stopped:
+        parts.append("as what models may cost is spent")
     failed = sum(one.state == "failed" for one in report.scopes)
     if failed:
         parts.append(f"{failed} users' memories could not be dreamt over")

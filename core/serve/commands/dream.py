@@ -8,6 +8,7 @@ from mindmem.core.serve.console import Session, console, emit, with_session
 
 if TYPE_CHECKING:
     from mindmem.core.records.dream import DiffLine, DreamReport
+    from mindmem.core.settings import Family
 
 __all__ = ["dream", "show_diff"]
 
@@ -20,10 +21,11 @@ _SHOWN = 50
 @click.option("--look-back", type=click.FloatRange(min=0, min_open=True), metavar="DAYS", help="Adds of the last days.")
 @click.option("--min-age", type=click.FloatRange(min=0), metavar="HOURS", help="Younger memories are not archived.")
 @click.option("--cap", type=click.FloatRange(0, 1), metavar="SHARE", help="Share archived without approval at most.")
+@click.option("--reasoner", type=click.Choice(["rules", "llm"]), help="Who judges; left out: whom the settings name.")
 @with_session
 def dream(
     session: Session, user_id: str | None, dry_run: bool, look_back: float | None, min_age: float | None,
-    cap: float | None,
+    cap: float | None, reasoner: "Family | None",
 ) -> None:  # fmt: skip
     """Look at what was added lately together with what was known: archive outdated values, fold repetitions, link what
     nobody can tell. Nothing is lost: mindmem changes undo RUN takes all of it back.
@@ -33,14 +35,15 @@ def dream(
     mindmem dream
 
     Limits that are not given are those of the settings (MINDMEM_DREAM__CAP and others). Exits with 1 when something
-    failed and stays pending. JSON: {run_id, dry_run, guards, scopes: [{scope, state, active_before, archived, actions,
-    issues, clusters, pending, proposal_id, diff, ...}]}.
+    failed and stays pending; what a budget for models left over is done by the next run. JSON: {run_id, dry_run,
+    guards, scopes: [{scope, state, active_before, archived, actions, issues, clusters, pending, proposal_id, diff,
+    input_tokens, output_tokens, cost, ...}]}.
     """
     given = {"look_back_days": look_back, "min_age_hours": min_age, "cap": cap}
     chosen = {name: value for name, value in given.items() if value is not None}
     limits = session.settings().dream.model_copy(update=chosen)
     with session.memory(fold=not dry_run) as memory:
-        report = memory.dream(user_id, dry_run, limits=limits, actor="command line")
+        report = memory.dream(user_id, dry_run, limits=limits, reasoner=reasoner, actor="command line")
     if session.as_json:
         emit(report)
     else:
