@@ -62,7 +62,7 @@ class Case(Generic[Q]):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
     """What came of a run: the rows of the questions asked now or before, all rows that the folder holds, how many
-    questions have none yet and why, what the ingest took, and what the figures depend on."""
+    questions have none yet and why, what the ingest took, what the figures depend on, and the store's settings."""
 
     rows: Sequence[Row]
     kept: Sequence[Row]
@@ -70,6 +70,7 @@ class Examination:
     stopped: str
     ingest: Mapping[str, object]
     configuration: Mapping[str, object]
+    settings: Settings
 
 
 Ask = Callable[[Reader, Case[Q], Q], Awaitable[Mapping[str, object]]]
@@ -121,6 +122,7 @@ def examine(
                 stopped=stopped,
                 ingest=_ingested(home, cases),
                 configuration=configuration,
+                settings=settings,
             )
 
 

@@ -184,12 +184,12 @@ def personamem(
     _show(session, results, place)
 
 
-@bench.command(short_help="FactConsolidation: latest and supporting facts.")
+@bench.command(short_help="FactConsolidation: facts, before and after a dream.")
 @click.option("--data", type=click.Path(path_type=Path), help="Folder of its files (default: MINDMEM_BENCH_DATA).")
 @click.option("--sizes", metavar="SIZE,…", default="6k,32k,64k,262k", show_default=True, help="Contexts to ask about.")
 @click.option("--strategy", "strategies", multiple=True, help="Strategy to search by; repeat for several.")
-@click.option("--updates", is_flag=True, help="Let adds supersede what they contradict.")
-@click.option("--answer", is_flag=True, help="Also answer the questions, and measure SubEM.")
+@click.option("--resolve-at-add", is_flag=True, help="Let adds supersede and merge; else the dream finds it all.")
+@click.option("--no-dream", "dream", is_flag=True, flag_value=False, default=True, help="Ask before a dream only.")
 @click.option("--lexical", is_flag=True, help="Without the embedder.")
 @_asking
 @click.option("--seed", type=int, default=7, show_default=True, help="Seed of the bootstrap.")
@@ -201,19 +201,21 @@ def factconsolidation(
     data: Path | None,
     sizes: str,
     strategies: tuple[str, ...],
-    updates: bool,
-    answer: bool,
+    resolve_at_add: bool,
+    dream: bool,
     lexical: bool,
     seed: int,
     out: Path | None,
     **asking: Any,
 ) -> None:
-    """Ingest numbered facts that contradict each other, and measure whether search finds the latest of them (single
-    hop) and the chains that lead to an answer (multi hop), by strategy.
+    """Ingest numbered facts that contradict each other, ask, dream and ask again: is the latest of them found and
+    answered (single hop), and what a chain of them leads to (multi hop); does the dream retire what it should.
 
-    JSON: {benchmark, command, seed, questions, by_strategy, by_size, ...}; each part holds latest_hit_at_1,
-    latest_hit_at_5, supporting_recall_at_10 with its interval, whole_chains, search_p50_ms; shares are in 0..1. The
-    store is kept in the output folder: --resume asks what has no row yet.
+    JSON: {benchmark, command, seed, single_hop_sub_em, multi_hop_sub_em, latest_hit_at_1, latest_hit_at_5, the same
+    with _before, amcr, amcr_ideal, stale_active_before, stale_active_after, supersede_precision, supersede_recall,
+    false_archives, resolved_at_add, recall_retention, guards, by_size, by_strategy, ...}: the first strategy's means
+    over the sizes, each size under by_size; shares are in 0..1. With --reader llm also model_single_hop_sub_em and
+    model_multi_hop_sub_em. The store is kept in the output folder: --resume goes on, size by size.
     """
     from mindmem.core.bench import factconsolidation as measure
 
@@ -227,8 +229,8 @@ def factconsolidation(
             settings=settings,
             sizes=sizes.split(","),
             strategies=measure.chosen(strategies),
-            updates=updates,
-            answer=answer,
+            resolve_at_add=resolve_at_add,
+            dream=dream,
             watch=watch,
         )
     _show(session, results, place)

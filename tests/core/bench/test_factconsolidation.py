@@ -1,4 +1,4 @@
-"""FactConsolidation's benchmark on a small made-up file of its form."""
+"""FactConsolidation's benchmark on a small made-up file of its form, with templates of other relations."""
 
 import json
 from pathlib import Path
@@ -6,69 +6,145 @@ from pathlib import Path
 import pytest
 
 from mindmem.core.bench import factconsolidation as measure
+from mindmem.core.bench.facts import chunks, load
 from mindmem.core.bench.plan import Plan
+from mindmem.core.bench.results import Results
 from mindmem.core.errors import InvalidInput, NotFound
 from mindmem.core.settings import Settings
 
 FACTS = (
-    "Ada Blom is married to Per Lund.",
-    "Per Lund works for Gneiss Audio.",
-    "Gneiss Audio was founded by Tove Ek.",
-    "Tove Ek was born in Kiruna.",
-    "Quartz Video was founded by Nils Arn.",
-    "Nils Arn was born in Visby.",
-    "Ada Blom plays the lute.",
-    "curling was invented in Scotland.",
-    "Gneiss Audio was founded by Siri Dahl.",
+    "Ada Blom is wed to Per Lund.",
+    "Per Lund draws wages from Gneiss Audio.",
+    "The steward of Gneiss Audio is Tove Ek.",
+    "The steward of Quartz Video is Nils Arn.",
+    "The mascot of Gneiss Audio is a marten.",
+    "The mascot of Quartz Video is an otter.",
+    "The anthem of Gneiss Audio is Slow Rain.",
+    "The anthem of Quartz Video is Hard Snow.",
+    "The steward of Gneiss Audio is Siri Dahl.",
+    "The mascot of Quartz Video is a pine owl.",
 )
+STALE = (2, 5)
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     place = tmp_path / "factconsolidation"
     place.mkdir()
-    text = "Here are facts:\n" + "\n".join(f"{number}. {fact}" for number, fact in enumerate(FACTS))
-    row = {
-        "context": text,
-        "questions": ["Who founded Gneiss Audio?"],
-        "answers": [["Siri Dahl"]],
-        "metadata": {"source": "factconsolidation_sh_6k"},
+    context = "Here are facts:\n" + "\n".join(f"{number}. {fact}" for number, fact in enumerate(FACTS))
+    rows = [
+        {
+            "context": context,
+            "questions": ["Who is the steward of Gneiss Audio?", "What is the mascot of Quartz Video?"],
+            "answers": [["Siri Dahl"], ["pine owl"]],
+            "metadata": {"source": "factconsolidation_sh_6k"},
+        },
+        {
+            "context": context,
+            "questions": ["Who is the steward of the firm that the spouse of Ada Blom draws wages from?"],
+            "answers": [["Siri Dahl"]],
+            "metadata": {"source": "factconsolidation_mh_6k"},
+        },
+    ]
+    files = {
+        "Conflict_Resolution.json": rows,
+        "derived_mh_supporting_facts.json": [{"source": "factconsolidation_mh_6k", "q": 0, "paths": [[0, 1, 8]]}],
+        "cloze_templates.json": {
+            "R1": "[X] is wed to __",
+            "R2": "[X] draws wages from __",
+            "R3": "The steward of [X] is __",
+            "R4": "The mascot of [X] is __",
+            "R5": "The anthem of [X] is __",
+        },
+        "question_templates.json": {
+            "R3": "Who is the steward of [X]?",
+            "R4": "What is the mascot of [X]?",
+        },
     }
-    chain = {
-        "source": "factconsolidation_mh_6k",
-        "q": 4,
-        "question": "Who founded the firm that the husband of Ada Blom works for?",
-        "answers": ["Siri Dahl"],
-        "paths": [[0, 1, 8]],
-    }
-    (place / "Conflict_Resolution.json").write_text(json.dumps([row]), encoding="utf-8")
-    (place / "derived_mh_supporting_facts.json").write_text(json.dumps([chain]), encoding="utf-8")
+    for name, value in files.items():
+        (place / name).write_text(json.dumps(value), encoding="utf-8")
     return tmp_path
 
 
-def test_latest_and_supporting_facts_are_counted_by_strategy_and_size(data: Path, tmp_path: Path) -> None:
-    settings = Settings.load({}, home=tmp_path / "home", embedder="none")
-    plan = Plan.of(settings, top_k=measure.TOP_K)
+def run(data: Path, out: Path, *, resume: bool = False, resolve_at_add: bool = False, dream: bool = True) -> Results:
+    settings = Settings.load({}, home=out / "home", embedder="none")
+    plan = Plan.of(settings, top_k=measure.TOP_K, resume=resume)
+    strategies = measure.chosen(["fast", "balanced"])
+    return measure.run(
+        data, out, plan, settings=settings, sizes=["6k"], strategies=strategies, resolve_at_add=resolve_at_add,
+        dream=dream,
+    )  # fmt: skip
 
-    found = measure.run(data, tmp_path / "out", plan, settings=settings, sizes=["6k"], strategies=["fast", "balanced"])
 
-    parts = found.figures["by_size"]
+def test_the_dream_is_measured_by_the_numbers_of_the_facts(data: Path, tmp_path: Path) -> None:
+    done = run(data, tmp_path / "out")
+    figures = done.figures
+
+    assert figures["stale_active_before"] == 1.0
+    assert figures["stale_active_after"] == 0.0
+    assert (figures["supersede_precision"], figures["supersede_recall"]) == (1.0, 1.0)
+    assert figures["false_archives"] == 0.0
+    assert figures["resolved_at_add"] == 0.0
+    assert figures["amcr"] == figures["amcr_ideal"] == round(len(STALE) / len(FACTS), 4)
+    assert figures["guards"] == {"cap": 1.0, "min_age_hours": 0.0}
+    assert (figures["single_hop_sub_em"], figures["latest_hit_at_1"]) == (1.0, 1.0)
+    assert figures["by_size"]["6k"]["amcr"] == figures["amcr"]  # type: ignore[index]  # JSON values
+    assert not any(fact in json.dumps(list(done.rows)) for fact in FACTS)
+
+
+def test_what_adds_resolve_is_left_to_no_dream(data: Path, tmp_path: Path) -> None:
+    figures = run(data, tmp_path / "out", resolve_at_add=True).figures
+
+    assert figures["resolved_at_add"] == 1.0
+    assert figures["amcr"] == figures["amcr_ideal"] == 0.0
+
+
+def test_supporting_facts_are_counted_by_strategy(data: Path, tmp_path: Path) -> None:
+    figures = run(data, tmp_path / "out", dream=False).figures
+
+    parts = figures["by_strategy"]
     assert isinstance(parts, dict)
-    assert parts["6k balanced"]["supporting_recall_at_10"] == 1.0
-    assert parts["6k balanced"]["latest_hit_at_1"] == 1.0
-    assert parts["6k fast"]["latest_hit_at_5"] == 1.0
-    assert not any(fact in json.dumps(list(found.rows)) for fact in FACTS)
+    assert parts["balanced"]["supporting_recall_at_10"] == 1.0
+    assert parts["balanced"]["latest_hit_at_1"] == 1.0
+    assert parts["fast"]["latest_hit_at_5"] == 1.0
+    assert "amcr" not in figures
+
+
+def test_a_finished_run_that_is_gone_on_with_neither_asks_nor_dreams_again(data: Path, tmp_path: Path) -> None:
+    first = run(data, tmp_path / "out")
+    again = run(data, tmp_path / "out", resume=True)
+
+    assert again.figures == first.figures
+    assert list(again.rows) == list(first.rows)
+
+
+def test_a_run_without_a_dream_can_be_gone_on_with_to_dream(data: Path, tmp_path: Path) -> None:
+    before = run(data, tmp_path / "out", dream=False)
+    after = run(data, tmp_path / "out", resume=True)
+
+    assert after.figures["single_hop_sub_em_before"] == before.figures["single_hop_sub_em"]
+    assert after.figures["stale_active_after"] == 0.0
 
 
 def test_messages_hold_whole_lines_and_nothing_is_lost() -> None:
     text = "\n".join(FACTS)
-    pieces = list(measure.chunks(text, tokens=25))
+    pieces = list(chunks(text, tokens=25))
     assert "\n".join(pieces) == text
     assert len(pieces) > 2
 
 
+def test_what_is_stale_follows_from_the_numbers(data: Path) -> None:
+    [(context, questions)] = load(data, ["6k"])
+    assert tuple(number for number, fact in context.facts.items() if fact.stale) == STALE
+    assert context.facts[2].latest == 8
+    assert [question.paths for question in questions] == [((8,),), ((9,),), ((0, 1, 8),)]
+
+
 def test_an_unknown_size_or_folder_is_refused(data: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="7k"):
-        measure.load(data, ["7k"])
+        load(data, ["7k"])
     with pytest.raises(NotFound, match="--data"):
-        measure.load(tmp_path / "elsewhere")
+        load(tmp_path / "elsewhere")
+    (data / "factconsolidation" / "cloze_templates.json").write_text('{"R1": "[X] flies to __"}')
+    with pytest.raises(InvalidInput, match="no template fits"):
+        load(data, ["6k"])
