@@ -7,21 +7,21 @@ an overloaded endpoint is not asked more while others wait for it.
 
 import asyncio
 import json
-import logging
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from mindmem.core.clock import Clock, SystemClock, monotonic
-from mindmem.core.errors import BudgetReached, ModelUnavailable
+from mindmem.core.errors import ModelUnavailable
 from mindmem.core.llm.answer import Answer, NoAnswer, credible, read_answer
 from mindmem.core.llm.connections import Connections, address, key
-from mindmem.core.llm.dialect import Dialect, Dialects, reads_over
+from mindmem.core.llm.dialect import Dialect, Dialects
 from mindmem.core.llm.port import Completion, Tally
 from mindmem.core.llm.retry import Dice, Fault, Patience, Place, Sleep, persist, refused, unanswered
 from mindmem.core.llm.slots import shared_slots
+from mindmem.core.llm.understanding import Misread, Understanding
 from mindmem.core.search.tokens import estimate_tokens
 from mindmem.core.settings import LlmSettings
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 __all__ = ["OpenAICompleter"]
-
-log = logging.getLogger(__name__)
 
 MOST_BYTES: Final = 16_000_000
 """Of one answer: far more than any bound of output tokens allows, far less than harms."""
@@ -94,13 +92,12 @@ class OpenAICompleter:
         self._settings = settings
         self._base_url = address(settings)
         self._connections = Connections(settings)
-        self._dialects = dialects or Dialects()
+        self._understanding = Understanding(dialects or Dialects(), self._base_url, settings.structure)
         self._patience = patience or Patience.of(timeout=settings.timeout, retries=settings.retries)
         self._clock = clock or SystemClock()
         self._sleep = sleep
         self._dice = dice
         self._slots = shared_slots(self._base_url, settings.concurrency)
-        self._faltered: set[str] = set()
         self._closed = False
 
     def close(self) -> None:
@@ -121,9 +118,9 @@ class OpenAICompleter:
     ) -> Completion:
         """Return the endpoint's text for ``messages`` ({role, content} each), without a reasoning model's thoughts.
 
-        ``schema`` is pydantic's; the dialect makes it strict, or writes it below the system message. Only the process's
-        first call of a model waits alone until it is known what the endpoint understands; the tokens of a reply that
-        was given up for that are counted. So is an estimate of each try that reached the model and gave nothing.
+        ``schema`` is pydantic's; the dialect makes it strict, or writes it below the system message. Calls of a model
+        never spoken to go out together in the first guess; the tokens of a reply that was given up since it reads over
+        its schema are counted. So is an estimate of each try that reached the model and gave nothing.
 
         Raises:
             BudgetReached: ``tally`` lets no further try be made.
@@ -146,11 +143,7 @@ class OpenAICompleter:
             tally or Tally(),
         )
         async with self._slots, self._connections.here() as client:
-            known = self._known(model)
-            if known is None and schema is not None:
-                completion = await self._first(client, call)
-            else:
-                completion, _ = await self._ask(client, call, known or self._first_guess())
+            completion = await self._understanding.answer(call.place, schema, partial(self._ask, client, call))
         return replace(
             completion,
             input_tokens=completion.input_tokens + call.tally.input_tokens,
@@ -159,105 +152,20 @@ class OpenAICompleter:
             retries=call.tally.retries,
         )
 
-    def _known(self, model: str) -> Dialect | None:
-        known = self._dialects.known(self._base_url, model)
-        return known and (known if self._auto else replace(known, structure=self._first_guess().structure))
+    async def _ask(self, client: "AsyncOpenAI", call: _Call, dialect: Dialect) -> Completion | Misread:
+        """Ask in one dialect until there is an answer, or word that it is not understood."""
+        body = dialect.body(**call.arguments)
 
-    @property
-    def _auto(self) -> bool:
-        return self._settings.structure == "auto"
+        async def attempt() -> Answer | Misread | Fault:
+            given = await self._try(client, call, body)
+            if not isinstance(given, Fault):
+                return given
+            return Answer("", "refusal") if given.filtered else self._understanding.after(dialect, given, body)
 
-    def _first_guess(self) -> Dialect:
-        structure = self._settings.structure
-        # OpenAI's newer models refuse the older name; many other servers read over the newer one.
-        official = urlsplit(self._base_url).hostname == "api.openai.com"
-        return Dialect(
-            structure="schema" if structure == "auto" else structure,
-            tokens="max_completion_tokens" if official else "max_tokens",
+        came: tuple[Answer | Misread, int] = await persist(
+            attempt, self._patience, sleep=self._sleep, dice=self._dice, tally=call.tally
         )
-
-    async def _first(self, client: "AsyncOpenAI", call: _Call) -> Completion:
-        """Find out what is understood, or wait for the call that does; where that one failed, nobody waits any more."""
-        model = call.place.model
-        if model not in self._faltered:
-            async with self._dialects.gate(self._base_url, model):
-                known = self._known(model)
-                if known is None and model not in self._faltered:
-                    try:
-                        return await self._find_out(client, call)
-                    except ModelUnavailable:
-                        self._faltered.add(model)
-                        raise
-            if known is not None:
-                completion, _ = await self._ask(client, call, known)
-                return completion
-        return await self._find_out(client, call)
-
-    async def _find_out(self, client: "AsyncOpenAI", call: _Call) -> Completion:
-        """Make a first call, and a second one where the reply shows that the schema was not followed."""
-        completion, dialect = await self._ask(client, call, self._first_guess())
-        lasting = self._auto
-        finished = completion.finish == "stop" and call.schema is not None
-        if self._auto and dialect.structure == "schema" and finished and reads_over(completion.text, call.schema or {}):
-            log.info("%s does not follow schemas; from now on they are written into the prompt.", call.place)
-            first = completion
-            try:
-                completion, dialect = await self._ask(client, call, replace(dialect, structure="json"))
-            except (ModelUnavailable, BudgetReached):
-                # The reply that is there may be readable, and is paid for; the next call finds out again.
-                return first
-            completion = replace(
-                completion,
-                input_tokens=first.input_tokens + completion.input_tokens,
-                output_tokens=first.output_tokens + completion.output_tokens,
-                counted=first.counted and completion.counted,
-            )
-            # One odd reply may have been an accident, which need not be believed for ever.
-            lasting = False
-        self._dialects.keep(self._base_url, call.place.model, dialect, lasting=lasting)
-        self._faltered.discard(call.place.model)
-        return completion
-
-    async def _ask(self, client: "AsyncOpenAI", call: _Call, dialect: Dialect) -> tuple[Completion, Dialect]:
-        """Ask until there is an answer; return it with the dialect that was understood."""
-        understood = dialect
-        refusals = {dialect}
-
-        async def attempt() -> Answer | Fault:
-            nonlocal understood
-            while True:
-                body = understood.body(**call.arguments)
-                given = await self._try(client, call, body)
-                if not isinstance(given, Fault):
-                    return given
-                if given.filtered:
-                    return Answer("", "refusal")
-                other = understood.after(given, body, fixed=not self._auto)
-                if other is None or other in refusals:
-                    return given
-                log.info("%s From now on asked as %s.", given.why, other)
-                refusals.add(other)
-                understood = other
-
-        answer, _ = await persist(attempt, self._patience, sleep=self._sleep, dice=self._dice, tally=call.tally)
-        if understood != dialect:
-            self._dialects.keep(self._base_url, call.place.model, understood, lasting=self._auto)
-        estimate = call.input_tokens
-        sent, input_counted = credible(
-            answer.input_tokens, estimate=estimate, most=estimate * _INPUT_TIMES + _INPUT_MORE
-        )
-        written, output_counted = credible(
-            answer.output_tokens, estimate=estimate_tokens(answer.text), most=call.most * _OUTPUT_TIMES
-        )
-        completion = Completion(
-            text=answer.text,
-            finish=answer.finish,
-            input_tokens=sent,
-            output_tokens=written,
-            model=answer.model or call.place.model,
-            counted=input_counted and output_counted,
-        )
-        return completion, understood
+        return came[0] if isinstance(came[0], Misread) else _completion(call, came[0])
 
     async def _try(self, client: "AsyncOpenAI", call: _Call, body: Mapping[str, Any]) -> Answer | Fault:
         """Send one request. Faults are returned: the package's errors hold what was sent, and tracebacks show them."""
@@ -307,6 +215,23 @@ class OpenAICompleter:
         if fault.reached:
             call.lost(b"", seconds)
         return fault
+
+
+def _completion(call: _Call, answer: Answer) -> Completion:
+    """Return an answer with counts of tokens that can be believed."""
+    estimate = call.input_tokens
+    sent, input_counted = credible(answer.input_tokens, estimate=estimate, most=estimate * _INPUT_TIMES + _INPUT_MORE)
+    written, output_counted = credible(
+        answer.output_tokens, estimate=estimate_tokens(answer.text), most=call.most * _OUTPUT_TIMES
+    )
+    return Completion(
+        text=answer.text,
+        finish=answer.finish,
+        input_tokens=sent,
+        output_tokens=written,
+        model=answer.model or call.place.model,
+        counted=input_counted and output_counted,
+    )
 
 
 def _sendable(text: str) -> str:

@@ -11,9 +11,10 @@ A script is one behaviour for ever, a sequence of them (one a request), or a fun
     ModelServer(with_faults(lambda request: reply({}), [status(500), cut_body(), reply("{")], share=0.3))
 
 ``refuses`` names what the server answers with a 400 before the script is asked: ``json_schema``, ``json_object``, or a
-parameter such as ``temperature``, ``seed``, ``max_tokens``. Embeddings (words have their directions) and reranking
-(by shared words) answer by themselves; ``embeddings`` and ``rerank`` take scripts of their own. Azure's and Cohere's
-paths are understood.
+parameter such as ``temperature``, ``seed``, ``max_tokens``. With ``wave`` nobody is answered until so many requests are
+in flight, or nobody more comes: ``waves`` then counts in how many rounds a client asks, by no clock. Embeddings (words
+have their directions) and reranking (by shared words) answer by themselves; ``embeddings`` and ``rerank`` take scripts
+of their own. Azure's and Cohere's paths are understood.
 
 Leaving the ``with`` raises AssertionError where the script failed, ended early or, with ``used_up``, was not used up.
 The server lives in a thread of its own, so tests of any event loop, and of none, can use it.
@@ -31,6 +32,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from http import HTTPStatus
@@ -367,6 +369,18 @@ def with_faults(
 # --- the server -----------------------------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
+class _Wave:
+    """Requests that are answered together."""
+
+    size: int = 0
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+_QUIET = 1.0
+"""Seconds without a further request after which a wave that is not full is answered."""
+
+
 class ModelServer:
     """The server; ``url`` is its base URL, ``requests`` what came, ``peak`` the most requests in flight at once."""
 
@@ -380,11 +394,16 @@ class ModelServer:
         dimensions: int = 16,
         refuses: Iterable[str] = (),
         used_up: bool = False,
+        wave: int = 0,
     ) -> None:
         self.requests: list[Request] = []
         self.served: list[str] = []
         """The names of the behaviours, in the order of their requests."""
         self.peak = 0
+        self.waves: list[int] = []
+        """How many requests were answered together, wave by wave."""
+        self._full = wave
+        self._wave = _Wave()
         self._scripts = {
             "chat": _Script("chat", script),
             "embeddings": _Script("embeddings", embeddings or self._embed),
@@ -479,11 +498,26 @@ class ModelServer:
             self.requests.append(request)
             behaviour = self._behaviour(request)
             self.served.append(behaviour.name)
+            if self._full:
+                await self._together()
             if behaviour.delay:
                 await asyncio.sleep(behaviour.delay)
             return await _send(writer, behaviour, behaviour.render(request))
         finally:
             self._in_flight -= 1
+
+    async def _together(self) -> None:
+        """Wait until the wave is full, or nobody joins it any more."""
+        wave, seen = self._wave, 0
+        wave.size += 1
+        while not wave.over.is_set():
+            if seen == wave.size or wave.size == self._full:
+                self.waves.append(wave.size)
+                self._wave = _Wave()
+                wave.over.set()
+            seen = wave.size
+            with suppress(TimeoutError):
+                await asyncio.wait_for(wave.over.wait(), _QUIET)
 
     def _behaviour(self, request: Request) -> Behaviour:
         if request.path.endswith("/chat/completions"):

@@ -326,14 +326,11 @@ def test_loops_in_several_threads_share_the_bound_on_calls_under_way() -> None:
 
 
 async def test_calls_under_way_overlap_up_to_the_bound() -> None:
-    with ModelServer(slow(0.3, reply({"facts": []}))) as server:
+    with ModelServer(slow(0.1, reply({"facts": []}))) as server:
         asked = completer(server, concurrency=16)
-        began = time.monotonic()
         await asyncio.gather(*(ask(asked, f"window {number}") for number in range(64)))
-        took = time.monotonic() - began
     assert server.peak == 16
-    # One call finds out what the server understands, then come four rounds of sixteen: 1.5 s and what a machine adds.
-    assert took < 5
+    assert len(server.requests) == 64
 
 
 async def test_under_faults_every_call_is_answered_with_its_own_answer() -> None:

@@ -200,20 +200,66 @@ async def test_a_structure_that_is_set_and_refused_is_an_error() -> None:
     assert len(server.requests) == 1
 
 
-async def test_concurrent_first_calls_find_out_once() -> None:
+async def test_first_calls_go_out_together_and_what_is_refused_is_found_out_by_one_of_them() -> None:
     with ModelServer(slow(0.05, reply(GOOD)), refuses=["json_schema", "temperature"]) as server:
         asked = completer(server, concurrency=8)
+        got = await asyncio.gather(*(ask(asked) for _ in range(12)))
+    # As many as may be in flight are refused the schema, one alone is refused the temperature.
+    assert structures(server) == ["json_schema"] * 8 + ["json_object"] * 13
+    assert ["temperature" in request.body for request in server.requests] == [True] * 9 + [False] * 12
+    assert [completion.retries for completion in got] == [0] * 12
+
+
+async def test_where_the_first_guess_is_right_nothing_is_asked_alone_or_twice() -> None:
+    with ModelServer(slow(0.05, reply(GOOD))) as server:
+        asked = completer(server, concurrency=8)
         await asyncio.gather(*(ask(asked) for _ in range(12)))
-    assert len(server.requests) == 12 + 2
-    assert server.peak > 1
+    assert server.peak == server.requests[7].in_flight == 8
+    assert structures(server) == ["json_schema"] * 12
+
+
+async def test_first_calls_whose_schema_is_read_over_are_all_asked_again_and_both_replies_are_counted() -> None:
+    def script(request: Request) -> Any:
+        return slow(0.05, reply(GOOD if request.structure == "json_object" else "You moved to Lisbon, how nice!"))
+
+    with ModelServer(script) as server:
+        asked = completer(server, concurrency=4)
+        got = await asyncio.gather(*(ask(asked) for _ in range(6)))
+        [alone] = [await ask(asked)]
+    assert [json.loads(completion.text) for completion in got] == [GOOD] * 6
+    assert structures(server) == ["json_schema"] * 4 + ["json_object"] * 7
+    assert sorted(completion.output_tokens > alone.output_tokens for completion in got) == [False] * 2 + [True] * 4
+    assert all(completion.counted for completion in got)
+
+
+async def test_one_of_the_first_replies_that_reads_over_the_schema_is_an_accident_if_the_others_follow_it() -> None:
+    def script(request: Request) -> Any:
+        return slow(0.3, reply("Words.")) if request.number == 1 else reply(GOOD)
+
+    with ModelServer(script) as server:
+        asked = completer(server, concurrency=4)
+        got = await asyncio.gather(*(ask(asked) for _ in range(4)))
+    assert sorted(completion.text for completion in got) == ["Words.", *['{"facts": []}'] * 3]
+    assert structures(server) == ["json_schema"] * 4
 
 
 async def test_where_finding_out_fails_the_others_do_not_queue_behind_each_other() -> None:
-    with ModelServer(slow(0.2, status(500))) as server:
+    def script(request: Request) -> Any:
+        return unsupported("json_schema") if request.structure == "json_schema" else slow(0.2, status(500))
+
+    with ModelServer(script) as server:
         asked = completer(server, concurrency=8, retries=0)
         given = await asyncio.gather(*(ask(asked) for _ in range(8)), return_exceptions=True)
     assert all(isinstance(error, ModelUnavailable) for error in given)
-    assert server.peak > 2
+    assert max(request.in_flight for request in server.requests if request.structure == "json_object") == 7
+
+
+async def test_an_endpoint_that_refuses_every_form_is_an_error_in_its_words() -> None:
+    said = b'{"error": {"message": "max_tokens and max_completion_tokens are not supported"}}'
+    with ModelServer(body(said, code=400)) as server, pytest.raises(ModelUnavailable, match="not supported") as caught:
+        await ask(completer(server))
+    assert not caught.value.transient
+    assert ["max_tokens" in request.body for request in server.requests] == [True, False]
 
 
 async def test_models_of_one_endpoint_are_found_out_separately() -> None:
