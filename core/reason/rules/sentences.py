@@ -9,7 +9,7 @@ __all__ = ["Sentence", "is_chinese", "split"]
 
 _LINE: Final = re.compile(r"[^\n]+")
 _MARKER: Final = re.compile(
-    r"\s*(?:[-*•·>]+|#{1,6}|\(?\d{1,4}[.)](?=\s)|[a-zA-Z]\)|[（(]?[一二三四五六七八九十\d]{1,3}[)）、])\s*"
+    r"\s*(?:[-*•·>]+|#{1,6}|\(?\d{1,6}[.)](?=\s)|[a-zA-Z]\)|[（(]?[一二三四五六七八九十\d]{1,3}[)）、])\s*"
 )
 _END: Final = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？；…]+[”』」）]*|(?<=[^\W\d_]{3}[.!?])(?=[A-Z][a-z])")
 _ABBREVIATION: Final = re.compile(

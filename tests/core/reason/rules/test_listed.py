@@ -64,3 +64,8 @@ def test_a_short_or_personal_list_stays_one_message() -> None:
 )
 def test_the_first_finite_verb_parts_subject_and_value(text: str, item: Item) -> None:
     assert read_item(Sentence(text, 0, len(text))) == item
+
+
+def test_the_number_of_an_item_is_no_item_however_long_the_list() -> None:
+    found = listed("\n".join(f"{number}. {item}" for number, item in enumerate(ITEMS, start=17_770)))
+    assert [candidate.content for candidate in found] == list(ITEMS)
