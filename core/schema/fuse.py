@@ -1,7 +1,8 @@
 """Fusion: which entity each name of an add denotes, in two halves around the one judgement that it needs.
 
 A name that is known exactly, or as an alias, denotes what it denoted before, unless it is the name of something of
-another kind (Jordan the country, Jordan the friend): homonyms are told apart by their type. What the text states
+another kind (Jordan the country, Jordan the friend): homonyms are told apart by their type, and namesakes of one type
+by whose they are told to be (Ann's sister Eva, Bob's sister Eva). What the text states
 ("aka", "renamed to", "everybody calls me") is taken at its word. Only then is asked whether a name may stand for one
 that is known, and where more than one fits, or two names stand beside each other in one sentence, they stay apart.
 """
@@ -19,6 +20,7 @@ from mindmem.core.records import Edge, Entity, Scope
 from mindmem.core.schema.known import KnownEntities, Listed
 from mindmem.core.schema.names import family, fits, incompatible, name_key, plain_name, titled
 from mindmem.core.schema.surfaces import aliases_of, beside, named, spotted
+from mindmem.core.schema.whose import Told, apart, told
 from mindmem.core.text import normalise_name
 
 __all__ = ["MAYBE_SAME", "Fused", "Fusing"]
@@ -57,6 +59,7 @@ class _Sense:
     entity: Entity | None = None
     forms: dict[str, None] = field(default_factory=dict)
     places: list[int] = field(default_factory=list)
+    told: set[Told] = field(default_factory=set)
     joined: "_Sense | None" = None
 
     def root(self) -> "_Sense":
@@ -71,7 +74,7 @@ class Fusing:
 
     def __init__(
         self, candidates: Sequence[Candidate], aliases: Iterable[tuple[str, str]], known: KnownEntities, scope: Scope,
-        names: Sequence[tuple[str, str]] = (), *, settled: Collection[int] = (),
+        names: Sequence[tuple[str, str, int, str]] = (), *, settled: Collection[int] = (),
     ) -> None:  # fmt: skip
         """Group the names.
 
@@ -80,10 +83,12 @@ class Fusing:
             aliases: (alias, name) pairs that the text states.
             known: the scope's entities.
             scope: whose they are.
-            names: further names that were said, of relations, each with its kind (empty: nothing tells).
+            names: further names that were said, of relations, each with its kind (empty: nothing tells), the place of
+                the candidate that says so (-1: none), and whose it is (empty: nothing tells).
             settled: places of candidates whose own entity is known already.
         """
-        self._candidates = [spotted(one, known) for one in candidates]
+        self._candidates = [_doubled(spotted(one, known)) for one in candidates]
+        self._told = [told(one.content, one.speaker) for one in self._candidates]
         self._known = known
         self._scope = scope.without_session()
         self._senses: dict[str, list[_Sense]] = defaultdict(list)
@@ -102,30 +107,47 @@ class Fusing:
 
     # -- grouping
 
-    def _group(self, names: Sequence[tuple[str, str]]) -> None:
+    def _group(self, names: Sequence[tuple[str, str, int, str]]) -> None:
         uses = [
             (place, slot, name, kind)
             for place, candidate in enumerate(self._candidates)
             for slot, (name, kind) in enumerate(named(candidate), start=-1)
             if name_key(name) and not (slot < 0 and place in self._settled)
         ]
-        for place, slot, name, kind in uses:
-            if family(kind):
-                self._of[place, slot] = self._met(name, kind, place)
-        for place, slot, name, kind in uses:
-            if not family(kind):
-                self._of[place, slot] = self._met(name, kind, place)
-        self._names = [self._met(name, kind, len(self._candidates)) if name_key(name) else None for name, kind in names]
+        for place, slot, name, kind in sorted(uses, key=lambda use: not family(use[3])):
+            owner = self._candidates[place].speaker
+            self._of[place, slot] = self._met(name, kind, place, self._tells(place, slot, name), owner)
+        end = len(self._candidates)
+        for name, kind, place, owner in names:
+            sense = self._met(name, kind, end, (), owner, at=place if place >= 0 else end) if name_key(name) else None
+            self._names.append(sense)
 
-    def _met(self, name: str, kind: str, place: int) -> _Sense:
-        """Return the bearer of a name that is meant where nothing but its kind and the place tell."""
+    def _tells(self, place: int, slot: int, name: str) -> tuple[Told, ...]:
+        """Return whose the bearer of a name in a candidate is; of namesakes in one candidate, each name in turn."""
+        key = name_key(name)
+        found = [one for one in self._told[place] if one.name == key]
+        mentions = self._candidates[place].mentions
+        same = [at for at, mention in enumerate(mentions) if name_key(mention.name) == key]
+        if len(same) > 1 and len(same) == len(found) and slot in same:
+            return (found[same.index(slot)],)
+        return tuple(found)
+
+    def _met(
+        self, name: str, kind: str, place: int, tells: Sequence[Told] = (), owner: str = "", *, at: int | None = None
+    ) -> _Sense:
+        """Return the bearer of a name that is meant, by its kind, by whose it is told to be, else by whose it might be
+        (``owner``), else by who was spoken of last up to the candidate ``at`` (None: ``place``)."""
         senses = self._senses[name_key(name)]
         kind = kind if kind != "thing" else ""
-        fitting = [one for one in senses if not incompatible(one.kind, kind)]
-        if family(kind):
-            fitting.sort(key=lambda one: family(one.kind) != family(kind))
-        else:  # the bearer that was spoken of last
-            fitting.sort(key=lambda one: max((at for at in one.places if at <= place), default=-1), reverse=True)
+        upto = place if at is None else at
+        fitting = [one for one in senses if not incompatible(one.kind, kind) and not self._apart(one.told, tells)]
+        fitting.sort(
+            key=lambda one: (
+                bool(family(kind)) and family(one.kind) != family(kind),
+                not _owned_by(one.told, owner),
+                -max((met for met in one.places if met <= upto), default=-1),
+            )
+        )
         if fitting:
             sense = fitting[0]
         else:
@@ -135,19 +157,37 @@ class Fusing:
             sense.kind = kind
         sense.forms.setdefault(plain_name(name))
         sense.places.append(place)
+        sense.told.update(tells)
         return sense
+
+    def _apart(self, one: Collection[Told], other: Collection[Told]) -> bool:
+        return bool(one and other) and apart(one, other, self._related)
+
+    def _related(self, one: str, other: str) -> bool:
+        """Return whether two people are one, or told to be of one family."""
+        ends = {one, other}
+        if len(ends) == 1 or any({fact.name, fact.owner} == ends for facts in self._told for fact in facts):
+            return True
+        bearers = {key: self._known.named(key) for key in ends}
+        if {each.entity_id for each in bearers[one]} & {each.entity_id for each in bearers[other]}:
+            return True
+        return any(
+            fact.owner in ends - {key} for key in ends for each in bearers[key] for fact in self._known.told(each)
+        )
 
     def _all(self) -> list[_Sense]:
         return [sense for senses in self._senses.values() for sense in senses]
 
     def _recognise(self, sense: _Sense) -> None:
         """Find the known entity of a name, exactly or as an alias; of several bearers the one of that kind."""
-        known = [one for one in self._known.named(sense.name) if not incompatible(one.entity_type, sense.kind)]
+        known = [one for one in self._known.named(sense.name) if self._may_be(sense, one)]
         if _common(sense, known):
             return
+        several = len(known) > 1
         known.sort(
             key=lambda one: (
                 family(one.entity_type) != family(sense.kind),
+                several and not self._speaks_of(sense, one),
                 name_key(one.name) != name_key(sense.name),
                 one.entity_id != entity_of_name(self._scope, sense.name),
                 one.entity_id,
@@ -155,6 +195,22 @@ class Fusing:
         )
         if known:
             self._take(sense, known[0])
+
+    def _may_be(self, sense: _Sense, entity: Entity) -> bool:
+        """Return whether nothing tells a name's bearer and a known entity apart: kind, and whose they are."""
+        if incompatible(entity.entity_type, sense.kind):
+            return False
+        taken = self._taken.get(entity.entity_id)
+        if taken is not None and self._apart(taken.root().told, sense.told):
+            return False
+        return not sense.told or not self._apart(self._known.told(entity), sense.told)
+
+    def _speaks_of(self, sense: _Sense, entity: Entity) -> bool:
+        """Return whether whoever speaks of a name tells whose it is, or is the one whose it is."""
+        facts = self._known.told(entity)
+        owners = {self._candidates[place].speaker for place in sense.places if place < len(self._candidates)}
+        same = {(one.owner, one.role) for one in facts} & {(one.owner, one.role) for one in sense.told}
+        return bool(same) or (not sense.told and any(_owned_by(facts, owner) for owner in owners))
 
     def _take(self, sense: _Sense, entity: Entity) -> None:
         other = self._taken.get(entity.entity_id)
@@ -188,6 +244,7 @@ class Fusing:
         """Let two be one; ``other`` keeps its name, and its entity if it has one."""
         other.forms |= {one.name: None, **one.forms}
         other.places += one.places
+        other.told |= one.told
         other.kind = other.kind if family(other.kind) else one.kind
         if other.entity is None:
             other.entity = one.entity
@@ -205,7 +262,11 @@ class Fusing:
             for one in list(found.values()):  # who else could be the one that is known by less than this name
                 if fits(one.name, sense.name, person=True):
                     found |= {other.entity_id: other for other in self._near(one.name, one.entity_type, fresh)}
-            near = tuple(one for name, one in found.items() if name != own and not self._together(sense, one.name))
+            near = tuple(
+                one
+                for name, one in found.items()
+                if name != own and not self._together(sense, one.name) and self._may_be(sense, one)
+            )
             if near:
                 self._asked.append((sense, near))
         return [MatchRequest(sense.name, sense.kind or "thing", self._said(sense), near) for sense, near in self._asked]
@@ -311,6 +372,10 @@ class Fusing:
         if taken or (first is not sense and first.entity is None):
             kind = sense.kind or "thing"
             plain = ids.entity_id(self._scope.key, f"{normalise_name(sense.name)}\x1f{kind}")
+            whose = min(sense.told, default=None)
+            if whose is not None and (self._known.get(plain) is not None or family(first.kind) == family(kind)):
+                told_by = f"{normalise_name(sense.name)}\x1f{kind}\x1f{whose.owner}\x1f{whose.role}"
+                plain = ids.entity_id(self._scope.key, told_by)
         return Entity(plain, 0, self._scope, sense.kind or "thing", sense.name)
 
     @staticmethod
@@ -337,6 +402,23 @@ def _common(sense: _Sense, known: Sequence[Entity]) -> bool:
     form = next(iter(sense.forms), sense.name)
     plain = form.isascii() and form.islower() and not family(sense.kind)
     return plain and all(one.name[:1].isupper() and family(one.entity_type) for one in known)
+
+
+def _doubled(candidate: Candidate) -> Candidate:
+    """Return the candidate with a mention for each of several namesakes that it speaks of: "Ann's sister Eva met Bob's
+    sister Eva"."""
+    found = told(candidate.content, candidate.speaker)
+    more = []
+    for mention in candidate.mentions:
+        same = [one for one in found if one.name == name_key(mention.name)]
+        owners = {(one.owner, one.role) for one in same}
+        if len(owners) > 1 and len({one.role for one in same}) == 1:
+            more += [mention] * (len(owners) - 1)
+    return replace(candidate, mentions=(*candidate.mentions, *more)) if more else candidate
+
+
+def _owned_by(facts: Iterable[Told], owner: str) -> bool:
+    return bool(owner) and any(one.owner == name_key(owner) for one in facts)
 
 
 def _longest(sense: _Sense) -> None:

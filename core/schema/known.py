@@ -2,14 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
+from mindmem.core.index.filters import All, Test
 from mindmem.core.index.port import SearchIndex
-from mindmem.core.records import Entity, Scope
+from mindmem.core.records import Entity, Memory, Scope
 from mindmem.core.schema.names import Fit, family, fits, incompatible, name_key
 from mindmem.core.schema.parts import near_parts, part, parts_of
+from mindmem.core.schema.whose import Told, told
 
 __all__ = ["Indexed", "KnownEntities", "Listed", "Lookup", "fit"]
+
+_LOOKED_AT: Final = 200
+"""Memories of an entity, the newest, that are asked whose it is."""
 
 
 class Lookup(Protocol):
@@ -21,6 +26,10 @@ class Lookup(Protocol):
 
     def read(self, entity_ids: Sequence[str]) -> Mapping[str, Entity]:
         """Return the entities of the scope that exist, by id."""
+        ...
+
+    def memories(self, entity_id: str, /) -> Iterable[Memory]:
+        """Return active memories that are about an entity or mention it, of many the newest."""
         ...
 
 
@@ -42,6 +51,10 @@ class Listed:
         """Return those that there are."""
         return {name: self._entities[name] for name in entity_ids if name in self._entities}
 
+    def memories(self, _entity_id: str) -> Iterable[Memory]:
+        """Return none: nothing is remembered of what is at hand."""
+        return ()
+
 
 class Indexed:
     """The entities of one scope in an index that is up to date: what is read doesn't grow with their number."""
@@ -59,6 +72,13 @@ class Indexed:
         found = self._index.entities(entity_ids)
         return {name: one for name, one in found.items() if one.scope.key == self._scope.key}
 
+    def memories(self, entity_id: str) -> Iterable[Memory]:
+        """Return the newest of those of the scope."""
+        either = All((Test("entity_id", "eq", entity_id), Test("mentions", "eq", entity_id)), any_=True)
+        active = All((either, Test("status", "eq", "active")))
+        found = self._index.scan(self._scope.partition, active, limit=_LOOKED_AT).memories
+        return [one for one in found if one.scope.without_session().key == self._scope.key]
+
 
 class KnownEntities:
     """A look at entities: by id, by name or alias, and those that a name may be a part of. Each is read once.
@@ -70,6 +90,30 @@ class KnownEntities:
         self._lookup = lookup or Listed()
         self._read: dict[str, Entity | None] = {}
         self._bearers: dict[tuple[str, ...], tuple[Entity, ...]] = {}
+        self._told: dict[str, frozenset[Told]] = {}
+
+    def told(self, entity: Entity) -> frozenset[Told]:
+        """Return whose an entity is told to be, by what is remembered of it."""
+        if entity.entity_id not in self._told:
+            keys = {name_key(name) for name in (entity.name, *entity.aliases)}
+            memories = self._lookup.memories(entity.entity_id)
+            self._told[entity.entity_id] = frozenset(
+                one for memory in memories for one in self._of(entity.entity_id, memory) if one.name in keys
+            )
+        return self._told[entity.entity_id]
+
+    def _of(self, entity_id: str, memory: Memory) -> tuple[Told, ...]:
+        """Return what a memory tells of whose an entity is; where it speaks of several of one name, each in turn."""
+        found = told(memory.content, memory.speaker)
+        name = found[0].name if found else ""
+        bearers = [one for one in memory.mentions if name and self._bears(one, name)]
+        if len(bearers) > 1 and len(bearers) == len(found) and entity_id in bearers:
+            return (found[bearers.index(entity_id)],)
+        return found
+
+    def _bears(self, entity_id: str, key: str) -> bool:
+        one = self.get(entity_id)
+        return one is not None and key in {name_key(name) for name in (one.name, *one.aliases)}
 
     def get(self, entity_id: str) -> Entity | None:
         """Return the entity of an id, merged or not; None for an unknown one."""

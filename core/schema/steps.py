@@ -172,10 +172,12 @@ async def fuse(subgraph: Subgraph, known: KnownEntities, scope: Scope) -> Fused:
         TryAgain: a judgement failed and may succeed later.
     """
     names = [
-        (name, kind)
+        (name, kind, episode.places[one.candidate] if 0 <= one.candidate < len(episode.places) else -1, owner)
         for episode in subgraph.episodes
         for one in episode.relations
-        for name, kind in zip((one.source, one.target), _KINDS.get(one.kind, ("", "")), strict=True)
+        for name, kind, owner in zip(
+            (one.source, one.target), _KINDS.get(one.kind, ("", "")), ("", one.source), strict=True
+        )
     ]
     summaries = frozenset(episode.summary for episode in subgraph.episodes)
     aliases = dict.fromkeys(pair for episode in subgraph.episodes for pair in episode.aliases)

@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import pytest
-from support.schema import entities, related, say, schema_store, whose
+from support.schema import USER, entities, related, say, schema_store, whose
+
+from mindmem.core.memory import Memory
+from mindmem.core.records import Entity
 
 ONE = [
     # what is said, add by add, and the names that are one entity's
@@ -67,6 +70,106 @@ HOMONYMS = [
     ("Emma", ["I read the novel Emma.", "My friend Emma called."], {"work", "person"}),
     ("Sydney", ["My daughter Sydney laughed.", "We flew to Sydney."], {"person", "place"}),
 ]  # fmt: skip
+
+HOMONYMS += [
+    ("Mercury", ["My cat Mercury sleeps all day.", "Mercury is the smallest planet."], {"animal", "place"}),
+    ("Saturn", ["The planet Saturn has rings.", "My horse Saturn won a race."], {"place", "animal"}),
+    ("Phoenix", ["My parrot Phoenix can sing.", "We flew to Phoenix."], {"animal", "place"}),
+    ("Chelsea", ["My niece Chelsea called.", "I live in Chelsea."], {"person", "place"}),
+    ("Dakota", ["My friend Dakota called.", "My horse Dakota is brown."], {"person", "animal"}),
+    ("Georgia", ["My aunt Georgia called me.", "We travelled to Georgia."], {"person", "place"}),
+    ("Ford", ["I work at Ford.", "My dog Ford is ill."], {"organization", "animal"}),
+    ("Dune", ["I read the novel Dune.", "My cat Dune is grey."], {"work", "animal"}),
+    ("Lincoln", ["My brother Lincoln called.", "I moved to Lincoln."], {"person", "place"}),
+    ("Delta", ["I work at Delta.", "We travelled to the Delta last year."], {"organization", "place"}),
+    ("Luna", ["My daughter Luna laughed.", "My cat Luna is ill."], {"person", "animal"}),
+    ("Orion", ["The constellation Orion is bright.", "My son Orion called."], {"place", "person"}),
+]  # fmt: skip
+
+NAMESAKES = [
+    # a name of two of one kind, and who says what
+    ("Eva", [("Ann", "My sister Eva lives in Graz."), ("Bob", "My sister Eva lives in Oslo.")]),
+    ("Eva", [("Sam", "Ann's sister Eva is a nurse."), ("Sam", "Bob's sister Eva is a pilot.")]),
+    ("Eva", [("Sam", "Eva is Ann's sister."), ("Sam", "Eva is Bob's sister.")]),
+    ("Eva", [("Sam", "Ann's sister Eva is a nurse. Bob's sister Eva is a pilot.")]),
+    ("Rex", [("Sam", "My dog Rex is ill."), ("Sam", "Tom's dog Rex barks.")]),
+    ("Leo", [("Sam", "My son Leo started school."), ("Sam", "Nina's son Leo plays chess.")]),
+    ("Paul", [("Sam", "Clara's husband Paul lives in Bern."), ("Sam", "My husband Paul lives in Cork.")]),
+    ("Ines", [("Sam", "Maria's daughter Ines studies law."), ("Sam", "Peter's daughter Ines studies art.")]),
+    ("Milo", [("Ann", "My cat Milo is grey."), ("Bob", "My cat Milo is black.")]),
+    ("Ruth", [("Sam", "Ann's mother Ruth lives in Kiel."), ("Sam", "Bob's mother Ruth lives in Ulm.")]),
+    ("Tim", [("Sam", "Mia's brother Tim called."), ("Sam", "Zoe's brother Tim moved to Rome.")]),
+    ("Rose", [("Sam", "My grandma Rose baked a cake."), ("Sam", "Lena's grandma Rose sings in a choir.")]),
+    ("Anna", [("Sam", "My cousin Anna lives in Rome."), ("Sam", "My sister Anna lives in Bonn.")]),
+    ("Max", [("Sam", "My dog Max is old."), ("Sam", "My cat Max is young.")]),
+]
+
+NO_NAMESAKES = [
+    ("Eva", [("Ann", "My sister Eva lives in Graz."), ("Sam", "Bob's wife Eva called.")]),
+    ("Eva", [("Ann", "My sister Eva lives in Graz."), ("Sam", "Ann's sister Eva called.")]),
+    ("Eva", [("Sam", "Ann and Bob are siblings."), ("Sam", "Ann's sister Eva is a nurse."),
+             ("Sam", "Bob's sister Eva is a pilot.")]),
+    ("Rex", [("Ann", "My husband Bob is a cook."), ("Ann", "My dog Rex is ill."), ("Bob", "My dog Rex barks.")]),
+    ("Gina", [("Ann", "My friend Gina called."), ("Bob", "My friend Gina moved to Rome.")]),
+    ("Theodore Marsh", [("Sam", "My colleague Theodore Marsh called."), ("Sam", "Ted Marsh moved to Rome.")]),
+    ("Eva", [("Sam", "My sister Eva lives in Graz."), ("Sam", "My sister Eva moved to Oslo.")]),
+    ("Milo", [("Sam", "Ann's cat Milo is grey."), ("Sam", "Milo is ill.")]),
+    ("Eva", [("Sam", "My older sister Eva lives in Graz."), ("Sam", "Eva is my sister."),
+             ("Sam", "My sister, Eva, called.")]),
+    ("Nora", [("Sam", "My mom Nora retired."), ("Sam", "My mother Nora lives in Kiel.")]),
+    ("Biscuit", [("Sam", "My puppy Biscuit is brown."), ("Sam", "My dog Biscuit ran away.")]),
+    ("Tara", [("Sam", "My neighbour's daughter Tara called."), ("Sam", "Tara moved to Rome.")]),
+]  # fmt: skip
+
+
+def bearers(memory: Memory, name: str) -> list[Entity]:
+    return [one for one in entities(memory) if name in (one.name, *one.aliases) or one.name.split()[0] == name]
+
+
+@pytest.mark.parametrize(("name", "said"), NAMESAKES, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("turned", [False, True])
+def test_namesakes_of_one_kind_are_told_apart_by_whose_they_are(
+    tmp_path: Path, name: str, said: list[tuple[str, str]], turned: bool
+) -> None:
+    with schema_store(tmp_path) as memory:
+        for day, (speaker, content) in enumerate(reversed(said) if turned else said, start=1):
+            say(memory, content, name=speaker, day=day)
+        assert len(bearers(memory, name)) == 2, [(one.name, one.aliases) for one in entities(memory)]
+
+
+@pytest.mark.parametrize(("name", "said"), NO_NAMESAKES, ids=lambda value: value if isinstance(value, str) else "")
+def test_whose_somebody_is_parts_nobody_where_both_may_hold(
+    tmp_path: Path, name: str, said: list[tuple[str, str]]
+) -> None:
+    with schema_store(tmp_path) as memory:
+        for day, (speaker, content) in enumerate(said, start=1):
+            say(memory, content, name=speaker, day=day)
+        assert len(bearers(memory, name)) == 1, [(one.name, one.aliases) for one in entities(memory)]
+
+
+def test_what_is_said_later_of_a_namesake_goes_to_the_one_that_is_meant(tmp_path: Path) -> None:
+    with schema_store(tmp_path) as memory:
+        say(memory, "My sister Eva lives in Graz.", name="Ann", day=1)
+        say(memory, "My sister Eva lives in Oslo.", name="Bob", day=2)
+        say(memory, "My sister Eva moved to Bonn.", name="Bob", day=3)
+        say(memory, "Eva plays the cello.", name="Ann", day=4)
+        lines: dict[str, set[str]] = {}
+        for one in memory.list(
+            user_id=USER, page_size=100, filters={"status": {"in": ["active", "archived"]}}
+        ).memories:
+            if one.entity_name == "Eva" and one.order == 1:
+                lines.setdefault(one.entity_id, set()).add(one.value)
+        assert sorted(map(sorted, lines.values())) == [["Bonn", "Oslo"], ["Graz", "the cello"]]
+        assert not memory.verify()
+
+
+def test_a_namesake_whose_evidence_was_deleted_is_met_by_name_again(tmp_path: Path) -> None:
+    with schema_store(tmp_path) as memory:
+        say(memory, "Ann's sister Eva is a nurse.", "Eva was born in Graz.", day=1)
+        [told] = [one for one in memory.list(user_id=USER).memories if "nurse" in one.content]
+        memory.delete(told.memory_id)
+        say(memory, "Bob's sister Eva is a pilot.", day=2)
+        assert len(bearers(memory, "Eva")) == 1
 
 
 @pytest.mark.parametrize(("said", "names"), ONE, ids=lambda value: str(value[-1]))

@@ -48,6 +48,9 @@ _NO_PLACE_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _PLACE_AFTER: Final = re.compile(r",? (?:the|a) (?:city|town|country|village|island|capital|state|province|region)\b")
+_LIES: Final = r"(?:planet|moon|star|galaxy|constellation|river|lake|mountain|volcano|desert|ocean|island|peninsula)"
+_PLACE_BEFORE: Final = re.compile(rf"\b(?:the|dwarf|planet) {_LIES} $|\b(?:planet|mount|lake) $", re.IGNORECASE)
+_PLACE_IS: Final = re.compile(rf",? (?:is|was|the|a)(?: (?:the|a|an|one of))?(?: [\w-]+){{0,3}}? {_LIES}s?\b")
 _WORKS: Final = re.compile(
     r"\b(?:work(?:s|ed|ing)? (?:at|for)|employed (?:at|by)|hired by|job (?:at|with)|intern\w* (?:at|for)|CEO of"
     r"|founder of"
@@ -133,6 +136,8 @@ def _told(name: str, before: str, after: str) -> str:
         return "work"
     if _WORKS.search(before) or _TRADES.match(after):
         return "organization"
+    if _PLACE_BEFORE.search(before) or _PLACE_IS.match(after):
+        return "place"
     if (_GOES_TO.search(before) and not after.startswith(("'s", "’s"))) or _PLACE_AFTER.match(after):
         return "place"
     if not technical and (_LIVES.match(after) or (_STARTS.search(before) and _PRONOUN_AFTER.match(after))):
