@@ -135,7 +135,12 @@ class Services:
     def _feedback_judge(self) -> "FeedbackReasoner":
         from mindmem.core.reason.rules.feedback.family import rules_feedback_reasoner
 
-        return rules_feedback_reasoner()
+        rules, llm = rules_feedback_reasoner(), self.settings.llm
+        if self.settings.reasoner == "rules":
+            return rules
+        from mindmem.core.reason.llm.feedback.family import llm_feedback_reasoner
+
+        return llm_feedback_reasoner(self._asked(), llm, fallback=rules if llm.fallback == "rules" else None)
 
     def _asked(self) -> "Model":
         """Return the model, opened when it is first needed; called with ``guard`` held."""

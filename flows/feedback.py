@@ -35,7 +35,7 @@ async def feedback(
     project_id: str | None = None,
     user_id: str | None = None,
     stale_after_minutes: Annotated[int, Field(ge=1)] = 60,
-) -> FeedbackPass | State[None]:
+) -> FeedbackPass | State[None] | State[FeedbackPass]:
     """Carry out what users corrected in their sessions since the last run.
 
     Args:
@@ -43,6 +43,8 @@ async def feedback(
         project_id: project whose sessions are read.
         user_id: only this user's.
         stale_after_minutes: a scheduled run that starts later than that is skipped; the next one does its work.
+
+    A run whose budget for models is spent ends Completed under the name BudgetReached; the next one goes on.
 
     Raises:
         PendingFeedback: some users' sessions failed and stay pending; everything else was done.
@@ -54,8 +56,19 @@ async def feedback(
     shown = {"users": report.scopes, "messages": report.messages, "signals": report.signals}
     counts = {f"corrections: {op}": number for op, number in report.counts.items()}
     codes = [f"a user's sessions stay pending: {code}" for code in report.failed.values()]
-    found = facts({**shown, **counts, "changes": len(report.changes), "failed": len(report.failed)})
+    found = facts(
+        {
+            **shown,
+            **counts,
+            "changes": len(report.changes),
+            "failed": len(report.failed),
+            "left by the budget": len(report.stopped),
+        }
+    )
     await publish_report("feedback-report", "Feedback", found, codes)
     if report.failed:
         raise PendingFeedback(report)
+    if report.stopped:
+        said = f"What models may cost is spent; the sessions of {len(report.stopped)} users wait for the next run."
+        return Completed(name="BudgetReached", message=said, data=report)
     return report

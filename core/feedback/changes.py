@@ -100,7 +100,7 @@ class _Making:
                 self._take_out(target, correction.reason)
             names = tuple(one.memory_id for one in targets)
             return Outcome("delete", correction.reason, "", names) if names else Outcome("none", "taken out already")
-        if decided.claim is None or correction.op == "none":
+        if decided.claim is None or correction.op not in ("add", "update"):
             return Outcome("none", correction.reason)
         memory, standing = self._successor(decided)
         targets = [one for one in targets if one.memory_id != memory.memory_id]

@@ -12,6 +12,7 @@ from mindmem.core.feedback.receipt import FeedbackReceipt
 from mindmem.core.ingest.normalise import MessageInput
 from mindmem.core.ingest.request import AddRequest, add_id_of, checked, repeated
 from mindmem.core.language.words import is_blank
+from mindmem.core.llm.port import charged_to
 from mindmem.core.reason.feedback_port import SignalRequest
 from mindmem.core.records import Message, Scope
 from mindmem.core.services import Services
@@ -45,7 +46,8 @@ async def feedback(services: Services, request: FeedbackRequest) -> FeedbackRece
         known = repeated(services, before.change_id, json.loads(before.result))
         return FeedbackReceipt(changes=known.changes, actions=known.actions, repeated=True)
     heard = messages[-1]
-    [signals] = await signals_of(services, [SignalRequest(messages, frozenset({heard.message_id}), explicit=True)])
+    with charged_to(request.scope, request.run_id):
+        [signals] = await signals_of(services, [SignalRequest(messages, frozenset({heard.message_id}), explicit=True)])
     if not signals:
         return FeedbackReceipt()
     work = Round(

@@ -12,7 +12,7 @@ from typing import Final
 
 from mindmem.core import ids
 from mindmem.core.apply import Request
-from mindmem.core.errors import MindMemError
+from mindmem.core.errors import BudgetReached, MindMemError
 from mindmem.core.failpoints import reach
 from mindmem.core.feedback.process import Round, correct, signals_of
 from mindmem.core.feedback.receipt import FeedbackPass
@@ -38,6 +38,7 @@ class _Tally:
     changes: list[Change] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
+    stopped: list[str] = field(default_factory=list)
 
 
 async def feedback_pass(
@@ -55,6 +56,9 @@ async def feedback_pass(
         tally.scopes += 1
         try:
             await _scope(services, partition, state.last_seq, tally, run_id, actor)
+        except BudgetReached:
+            tally.stopped.append(partition.user_id)
+            continue
         except MindMemError as error:
             # One user's trouble is no other's; the watermark stays, so that the next pass tries again.
             log.warning("feedback: a scope failed: %s", error.code)
@@ -68,6 +72,7 @@ async def feedback_pass(
         changes=tuple(tally.changes),
         counts=dict(sorted(tally.counts.items())),
         failed=tally.failed,
+        stopped=tuple(tally.stopped),
     )
 
 

@@ -12,7 +12,7 @@ from mindmem.core.feedback.changes import Decided, Outcome, State, planned
 from mindmem.core.feedback.claims import adopted, claim_of, sentence
 from mindmem.core.feedback.receipt import Corrected, FeedbackReceipt
 from mindmem.core.identity import traces
-from mindmem.core.ingest.failure import ExtractionFailed
+from mindmem.core.ingest.failure import ExtractionFailed, reply_aside
 from mindmem.core.ingest.memories import entity_of_name, new_memory
 from mindmem.core.lifecycle import derived
 from mindmem.core.llm.port import charged_to
@@ -54,13 +54,35 @@ class Round:
 
 
 async def signals_of(services: Services, requests: Sequence[SignalRequest]) -> list[tuple[Signal, ...]]:
-    """Return the signals of each request; what can't be judged gives none.
+    """Return the signals of each request. What a model wrote that can't be read gives none and goes to quarantine.
 
     Raises:
-        ExtractionFailed: a model was asked and may answer later.
+        ExtractionFailed: a model was asked and may answer later; or feedback that was handed in could not be read.
+        BudgetReached: the model may not be asked any more.
     """
     verdicts = await services.feedback_reasoner.detect.detect(requests)
-    return [() if (found := _judged(verdict)) is None else found for verdict in verdicts]
+    return [_heard(services, request, verdict) for request, verdict in zip(requests, verdicts, strict=True)]
+
+
+def _heard(
+    services: Services, request: SignalRequest, verdict: Verdict[tuple[Signal, ...]]
+) -> tuple[Signal, ...]:  # fmt: skip
+    if isinstance(verdict, Judged):
+        return verdict.value
+    if isinstance(verdict, Failed):
+        last = request.messages[-1]
+        if not verdict.transient:
+            _set_aside(services, last, verdict)
+        if verdict.transient or request.explicit:
+            why = f"Feedback could not be read: {verdict.reason}"
+            raise ExtractionFailed(why, transient=verdict.transient, raw=verdict.raw)
+    return ()
+
+
+def _set_aside(services: Services, message: Message, failed: Failed) -> None:
+    """Keep a reply that can't be used where people look for such."""
+    item = reply_aside(message.scope, message.message_id, "feedback", failed.reason, failed.raw)
+    services.ledger.quarantine([item])
 
 
 async def correct(services: Services, work: Round, request: Request) -> FeedbackReceipt:
@@ -68,6 +90,7 @@ async def correct(services: Services, work: Round, request: Request) -> Feedback
 
     Raises:
         ExtractionFailed: a model was asked and may answer later; nothing was written.
+        BudgetReached: the model may not be asked any more; nothing was written.
         StoreBusy, StoreUnavailable: the store can't be written; nothing was.
     """
     with charged_to(work.scope, request.run_id):
@@ -113,13 +136,16 @@ async def _decided(services: Services, work: Round) -> tuple[list[Decided], list
         )
         verdict = await _asked(services, asked)
         query = ""
-        if not isinstance(verdict, Judged):
-            query = _query(signal, work.before)
+        if not isinstance(verdict, Judged) or verdict.value.op == "search":
+            query = (verdict.value.query if isinstance(verdict, Judged) else "") or _query(signal, work.before)
             found = [*asked.recalled, *_search(services, work.scope, query)]
             more = tuple({one.memory_id: one for one in found if one not in own}.values())
             asked = replace(asked, recalled=more, last=True)
             verdict = await _asked(services, asked)
         correction = verdict.value if isinstance(verdict, Judged) else Correction("none", "nobody can tell")
+        if isinstance(verdict, Failed):
+            _set_aside(services, work.message, verdict)
+            correction = Correction("none", "what the model wrote can't be read; it is in quarantine")
         decided.append(await _vetted(services, work, asked, correction))
         searched.append(query)
     return decided, searched
@@ -136,7 +162,7 @@ async def _vetted(services: Services, work: Round, asked: CorrectionRequest, wan
     """Return what may be done: targets among what was shown, and a claim for all that is to be kept."""
     shown = {one.memory_id: one for one in (*asked.recalled, *asked.own)}
     targets = tuple(shown[name] for name in dict.fromkeys(wanted.targets) if name in shown)
-    if wanted.op in ("none", "delete"):
+    if wanted.op in ("none", "delete", "search"):
         return Decided(asked.signal, wanted, None, targets)
     claim = asked.claim
     if claim is None or wanted.content != claim.content:
@@ -241,9 +267,3 @@ def _recorded(plan: Plan, change: Change) -> tuple[Action, ...]:
         "recorded_at": change.recorded_at, "change_id": change.change_id, "seq": change.seq,
     }  # fmt: skip
     return tuple(replace(action, memory=replace(action.memory, **stamp)) for action in plan.actions)  # type: ignore[arg-type]
-
-
-def _judged(verdict: Verdict[tuple[Signal, ...]]) -> tuple[Signal, ...] | None:
-    if isinstance(verdict, Failed) and verdict.transient:
-        raise ExtractionFailed(f"Feedback could not be read: {verdict.reason}", transient=True)
-    return verdict.value if isinstance(verdict, Judged) else None

@@ -37,7 +37,8 @@ class FeedbackReceipt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackPass:
     """What a pass over recent sessions came to: scopes and messages looked at, signals found, changes made, actions by
-    operation. ``failed`` holds the error's code by the user whose sessions have to be looked at again."""
+    operation. ``failed`` holds the error's code by the user whose sessions have to be looked at again; ``stopped`` are
+    those that the budget for models left to the next pass, which is no failure."""
 
     scopes: int = 0
     messages: int = 0
@@ -45,3 +46,4 @@ class FeedbackPass:
     changes: tuple[Change, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
+    stopped: tuple[str, ...] = ()

@@ -85,14 +85,16 @@ class CorrectionRequest:
 @dataclass(frozen=True, slots=True)
 class Correction:
     """What to do: ``add`` the content, let it take the place of ``targets`` (``update``), take them out (``delete``),
-    or nothing (``none``). ``targets`` are memory_ids among those of the request; ``value`` is the content's, where the
-    content is a target's with another value put in, empty otherwise."""
+    nothing (``none``), or look for more before that is decided (``search``, with a ``query``; not for the last time).
+    ``targets`` are memory_ids among those of the request; ``value`` is the content's, where the content is a target's
+    with another value put in, empty otherwise."""
 
-    op: Literal["add", "update", "delete", "none"]
+    op: Literal["add", "update", "delete", "none", "search"]
     reason: str
     targets: tuple[str, ...] = ()
     content: str = ""
     value: str = ""
+    query: str = ""
 
 
 class CorrectionPlanner(Protocol):

@@ -35,8 +35,8 @@ def feedback(
     mindmem feedback --pass
 
     What is meant for the task at hand isn't kept. JSON: {repeated, change_ids, corrections: [{op, reason, memory_id,
-    targets, searched, signal}]}; with --pass: {scopes, messages, signals, counts, change_ids, failed}. A pass exits
-    with 1 when some user's sessions stay pending.
+    targets, searched, signal}]}; with --pass: {scopes, messages, signals, counts, change_ids, failed,
+    stopped}. A pass exits with 1 when some user's sessions stay pending; what a budget left over is done by the next.
     """
     if sessions == (text is not None) or (text is not None and user_id is None):
         raise click.UsageError("Give either TEXT with --user, or --pass.")
@@ -82,13 +82,16 @@ def _show_pass(session: Session, report: "FeedbackPass") -> None:
     change_ids = [change.change_id for change in report.changes]
     if session.as_json:
         counted = {"scopes": report.scopes, "messages": report.messages, "signals": report.signals}
-        emit({**counted, "counts": report.counts, "change_ids": change_ids, "failed": report.failed})
+        emit({**counted, "counts": report.counts, "change_ids": change_ids, "failed": report.failed,
+              "stopped": report.stopped})  # fmt: skip
     else:
         out = console()
         done = ", ".join(f"{op} {number}" for op, number in report.counts.items()) or "nothing to correct"
         out.print(f"{report.messages} messages of {report.scopes} users, {report.signals} signals: {done}.")
         for user, code in report.failed.items():
             out.print(f"The sessions of {user} stay pending: {code}", soft_wrap=True)
+        if report.stopped:
+            out.print(f"What models may cost is spent: {len(report.stopped)} users' sessions wait for the next pass.")
         for change_id in change_ids:
             out.print(f"To take it back: mindmem undo {change_id}")
     if report.failed:

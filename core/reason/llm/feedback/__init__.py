@@ -1,0 +1,1 @@
+"""Feedback's judgements by a model."""
