@@ -149,6 +149,7 @@ def call_values(call: LlmCall) -> dict[str, object]:
         "outcome": call.outcome,
         "called_at": schema.micros(call.called_at),
         "error": call.error,
+        "estimated": int(call.estimated),
     }
 
 
@@ -171,4 +172,5 @@ def _call(row: Row[Any]) -> LlmCall:
         outcome=row.outcome,
         called_at=schema.instant(row.called_at),
         error=row.error,
+        estimated=bool(row.estimated),
     )

@@ -33,6 +33,7 @@ from sqlalchemy.types import TypeDecorator
 
 __all__ = [
     "ACTIVE_CLAIM",
+    "ADDED",
     "FORMAT",
     "METADATA",
     "call_counter",
@@ -324,11 +325,15 @@ llm_calls = Table(
     _id("outcome"),
     _number("called_at"),
     _words("error"),
+    Column("estimated", SmallInteger, nullable=False, server_default="0"),
     Index("ledger_llm_calls_number", "number"),
     Index("ledger_llm_calls_day", "project_id", "called_at"),
     Index("ledger_llm_calls_run", "project_id", "run_id"),
 )
 """One row a call of a model; ``number`` is its place in the record of calls."""
+
+ADDED: Final[tuple[Column[Any], ...]] = (llm_calls.c.estimated,)
+"""Columns that ledgers of this format may lack, since an older MindMem made them; each has a default."""
 
 call_counter = Table("ledger_call_counter", METADATA, _single_row(), _number("number"))
 """One row once there was a call: the number of the newest one. Its row lock orders the calls."""

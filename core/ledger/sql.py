@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, insert, inspect, select, text
+from sqlalchemy import URL, Column, Connection, insert, inspect, select, text
+from sqlalchemy.schema import CreateColumn
 
 from mindmem.core.errors import StoreUnavailable
 from mindmem.core.ledger import schema
@@ -118,7 +119,7 @@ def open_ledger(url: str, *, lock_timeout: float = 60.0) -> SqlLedger:
     try:
         with store.read() as connection:
             identity = _identity(connection)
-            lacking = identity is not None and _lacks_tables(connection)
+            lacking = identity is not None and _is_older(connection)
         store.use_wal()
         if identity is None:
             with store.write() as connection:
@@ -145,16 +146,29 @@ def _identity(connection: Connection) -> tuple[str, int] | None:
     return None if row is None else (row.uuid, row.format)
 
 
-def _lacks_tables(connection: Connection) -> bool:
-    """Return whether an older MindMem made the ledger, which knew fewer tables of this format."""
-    return not schema.METADATA.tables.keys() <= set(inspect(connection).get_table_names())
+def _is_older(connection: Connection) -> bool:
+    """Return whether an older MindMem made the ledger, which knew fewer tables or columns of this format."""
+    return not schema.METADATA.tables.keys() <= set(inspect(connection).get_table_names()) or bool(_missing(connection))
+
+
+def _missing(connection: Connection) -> list[Column[Any]]:
+    """Return the columns that the ledger's tables lack."""
+    about = inspect(connection)
+    return [
+        column
+        for column in schema.ADDED
+        if column.name not in {known["name"] for known in about.get_columns(column.table.name)}
+    ]
 
 
 def _complete(store: Store) -> None:
-    """Make the tables that an older ledger lacks; one that is read-only stays as it is."""
+    """Make the tables and columns that an older ledger lacks; one that is read-only stays as it is."""
     with suppress(StoreUnavailable), store.write() as connection:
         _alone(connection, sqlite=store.sqlite)
         schema.METADATA.create_all(connection)
+        for column in _missing(connection):
+            form = CreateColumn(column).compile(dialect=connection.dialect)
+            connection.execute(text(f"ALTER TABLE {column.table.name} ADD COLUMN {form}"))
 
 
 def _alone(connection: Connection, *, sqlite: bool) -> None:

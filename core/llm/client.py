@@ -236,4 +236,8 @@ def _completion(call: _Call, answer: Answer) -> Completion:
 
 def _sendable(text: str) -> str:
     """Replace half surrogate pairs, which no UTF-8 can carry."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -19,7 +19,7 @@ from mindmem.core.llm.budget import Budget, price_of
 from mindmem.core.llm.connections import address
 from mindmem.core.llm.port import Account, CallLog, Tally, account
 from mindmem.core.llm.retry import Fault, Patience, Place, persist, refused, unanswered
-from mindmem.core.records.llm_call import ESTIMATED, CallOutcome, LlmCall, Purpose
+from mindmem.core.records.llm_call import CallOutcome, LlmCall, Purpose
 from mindmem.core.records.scope import Scope
 from mindmem.core.settings import Settings
 
@@ -154,11 +154,16 @@ class Endpoint:
                 raise Refused(str(error), faults[-1]) from error
             finally:
                 spent, known = credible(counted, estimate=tokens, most=tokens * _TIMES + _MORE)
-                why = [] if outcome == "ok" else [_kind(faults)]
-                why += [] if known and not tally.tokens else [ESTIMATED]
-                spent += tally.input_tokens
                 await asyncio.to_thread(
-                    self._record, payer, purpose, outcome, spent, began, tally.retries, "; ".join(why)
+                    self._record,
+                    payer,
+                    purpose,
+                    outcome,
+                    spent + tally.input_tokens,
+                    began,
+                    tally.retries,
+                    error="" if outcome == "ok" else _kind(faults),
+                    estimated=not known or bool(tally.tokens),
                 )
 
     def close(self) -> None:
@@ -256,7 +261,9 @@ class Endpoint:
         tokens: int,
         began: float,
         retries: int,
+        *,
         error: str,
+        estimated: bool,
     ) -> None:
         call = LlmCall(
             call_id=ids.random_id("call"),
@@ -276,6 +283,7 @@ class Endpoint:
             outcome=outcome,
             called_at=self._clock.now(),
             error=error,
+            estimated=estimated,
         )
         try:
             self._calls.record_call(call)

@@ -25,7 +25,7 @@ from mindmem.core.llm.port import Account, CallLog, Completer, Completion, Quest
 from mindmem.core.llm.repetition import loop_start
 from mindmem.core.llm.salvage import Reading, read_reply
 from mindmem.core.reason.port import Failed, Judged
-from mindmem.core.records.llm_call import ESTIMATED, CallOutcome, LlmCall
+from mindmem.core.records.llm_call import CallOutcome, LlmCall
 from mindmem.core.records.scope import Scope
 from mindmem.core.search.tokens import estimate_tokens
 from mindmem.core.settings import LlmSettings
@@ -290,7 +290,8 @@ class LlmModel:
             cached=cached,
             outcome=outcome,
             called_at=self._clock.now(),
-            error="; ".join(part for part in (error, "" if asking.counted else ESTIMATED) if part),
+            error=error,
+            estimated=not asking.counted,
         )
 
 

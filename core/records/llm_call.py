@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Literal
 
 from mindmem.core.records.scope import Scope
 
-__all__ = ["ESTIMATED", "CallOutcome", "LlmCall", "Purpose", "Spending", "Spent"]
+__all__ = ["CallOutcome", "LlmCall", "Purpose", "Spending", "Spent"]
 
 Purpose = Literal["extract", "judge", "answer", "evolve", "embed", "rerank"]
 CallOutcome = Literal["ok", "repaired", "salvaged", "unreadable", "refused", "failed"]
-ESTIMATED: Final = "tokens estimated"
-"""Stands in a call's ``error`` where not all of its tokens were counted by the endpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +19,8 @@ class LlmCall:
     ``prompt`` with its ``version`` and ``digest`` says which words asked; ``cost`` is in the currency of the settings'
     prices, None where the model has no price. ``latency_ms`` is the time until the answer was there, waits included;
     ``cached`` calls cost nothing. Tries that ended without an answer, but may be billed, are counted by an estimate.
-    ``error`` says what was wrong, if anything, and whether tokens are an estimate. ``called_at`` is aware UTC.
+    ``estimated`` says that not all tokens were counted by the endpoint; ``error`` what was wrong, if anything.
+    ``called_at`` is aware UTC.
     """
 
     call_id: str
@@ -41,6 +40,7 @@ class LlmCall:
     outcome: CallOutcome
     called_at: datetime
     error: str = ""
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,6 +224,7 @@ CONTRACTS: Final[dict[str, pa.Schema]] = {
             ("error", pa.string()),
             ("called_at", TIME),
             ("seq", pa.int64()),
+            ("estimated", pa.bool_()),
         ]
     ),
 }

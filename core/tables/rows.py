@@ -296,6 +296,7 @@ def calls_table(calls: Iterable[tuple[int, LlmCall]]) -> pa.Table:
             "cached": call.cached,
             "outcome": call.outcome,
             "error": call.error,
+            "estimated": call.estimated,
             "called_at": call.called_at,
             "seq": number,
         }
@@ -324,6 +325,7 @@ def call_of(row: Row) -> tuple[int, LlmCall]:
         outcome=row["outcome"],
         called_at=row["called_at"],
         error=row["error"],
+        estimated=bool(row.get("estimated")),  # older tables have no such column
     )
     return row["seq"], call
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import inspect, text
 from support.builders import llm_call
 from support.forks import together
 from support.ledgers import ANN, BOB, adding, beside
@@ -23,11 +23,23 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 def test_a_call_comes_back_as_it_was_recorded(ledger: SqlLedger) -> None:
     call = llm_call(
         "c1", scope=Scope.of("ann", app_id="a", session_id="s"), run_id="r1", cost=None, outcome="unreadable",
-        error="no_json", retries=2, latency_ms=12.25, called_at=NOON + timedelta(microseconds=1),
+        error="no_json", estimated=True, retries=2, latency_ms=12.25, called_at=NOON + timedelta(microseconds=1),
     )  # fmt: skip
     ledger.record_call(call)
     assert ledger.calls("default") == [call]
     assert ledger.calls("other") == []
+
+
+def test_a_ledger_made_before_a_column_was_known_takes_it(ledger_url: str) -> None:
+    with open_ledger(ledger_url) as ledger:
+        ledger.record_call(llm_call("c1", error="no_json"))
+    with beside(ledger_url) as connection:
+        for column in schema.ADDED:
+            connection.execute(text(f"ALTER TABLE {column.table.name} DROP COLUMN {column.name}"))
+    with open_ledger(ledger_url) as ledger:
+        assert ledger.calls("default") == [llm_call("c1", error="no_json")]
+        ledger.record_call(llm_call("c2", estimated=True))
+        assert [call.estimated for _, call in ledger.calls_after(0, 10)] == [False, True]
 
 
 def test_a_repeated_call_is_kept_once_and_takes_no_number(ledger: SqlLedger) -> None:

@@ -91,7 +91,7 @@ async def test_tries_that_reached_the_model_count_as_estimates_with_their_retrie
     assert call.input_tokens % 3 == 0
     assert call.output_tokens <= 3 * 500
     assert call.cost == pytest.approx((call.input_tokens + 10 * call.output_tokens) / 1_000)
-    assert call.error.endswith("; tokens estimated")
+    assert call.estimated
 
 
 async def test_a_timeout_counts_a_bounded_guess_of_what_was_written(log: SqlLedger) -> None:
@@ -114,7 +114,7 @@ async def test_what_never_reached_the_model_counts_nothing(log: SqlLedger, unpai
     verdict, call = await asked(lambda _: unpaid, log)
     assert isinstance(verdict, Failed)
     assert (call.input_tokens, call.output_tokens, call.cost) == (0, 0, 0.0)
-    assert "estimated" not in call.error
+    assert not call.estimated
 
 
 async def test_a_refused_connection_counts_nothing_but_its_retries(log: SqlLedger) -> None:
@@ -128,7 +128,7 @@ async def test_a_refused_connection_counts_nothing_but_its_retries(log: SqlLedge
 async def test_an_answer_after_a_lost_try_counts_both(log: SqlLedger) -> None:
     verdict, call = await asked([body(b'{"choices": ['), reply(RIGHT)], log)
     assert isinstance(verdict, Judged)
-    assert (call.outcome, call.retries, call.error) == ("ok", 1, "tokens estimated")
+    assert (call.outcome, call.retries, call.error, call.estimated) == ("ok", 1, "", True)
     assert log.spent("default").input_tokens == call.input_tokens > 90
 
 
@@ -146,7 +146,7 @@ async def test_a_limit_stops_further_tries_and_keeps_what_they_came_to(log: SqlL
     assert 1 <= tried <= 3
     (call,) = log.calls("default")
     assert (call.outcome, call.retries) == ("failed", tried - 1)
-    assert call.error == "BudgetReached; tokens estimated"
+    assert (call.error, call.estimated) == ("BudgetReached", True)
 
 
 async def test_a_call_that_is_stopped_while_the_model_works_counts_what_was_sent(log: SqlLedger) -> None:
@@ -159,7 +159,7 @@ async def test_a_call_that_is_stopped_while_the_model_works_counts_what_was_sent
             await asking
     (call,) = log.calls("default")
     assert call.input_tokens >= 90
-    assert call.error == "CancelledError; tokens estimated"
+    assert (call.error, call.estimated) == ("CancelledError", True)
 
 
 async def test_counts_beyond_reason_are_cut_to_a_bound_and_marked(log: SqlLedger) -> None:
@@ -174,4 +174,4 @@ async def test_counts_beyond_reason_are_cut_to_a_bound_and_marked(log: SqlLedger
     assert isinstance(verdict, Judged)
     assert 1_000 < call.input_tokens < 3_000
     assert call.output_tokens == 4 * 500
-    assert call.error == "tokens estimated"
+    assert (call.error, call.estimated) == ("", True)

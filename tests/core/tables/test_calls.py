@@ -1,6 +1,7 @@
 """The record of model calls arrives in its open table once, and comes back with a restored ledger."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ from mindmem.core.tables.verify import verify
 
 def record(ledger: SqlLedger, *numbers: int) -> None:
     for number in numbers:
-        ledger.record_call(llm_call(f"c{number}", cost=None if number % 2 else 0.5, cached=number % 3 == 0))
+        free, cached = number % 2 == 1, number % 3 == 0
+        ledger.record_call(llm_call(f"c{number}", cost=None if free else 0.5, cached=cached, estimated=free))
 
 
 def folded(tables: DeltaTables) -> list[tuple[int, str]]:
@@ -52,6 +54,13 @@ def test_calls_are_folded_as_they_were_recorded(ledger: SqlLedger, tables: Delta
     rows = tables.scan("llm_calls").sort("seq").collect()
     assert [call_of(row) for row in rows.iter_rows(named=True)] == ledger.calls_after(0, 10)
     assert verify(ledger, tables) == []
+
+
+def test_calls_of_a_table_made_before_a_column_was_known_are_read(ledger: SqlLedger, tables: DeltaTables) -> None:
+    record(ledger, 1)
+    fold(ledger, tables, owner="test")
+    [row] = tables.scan("llm_calls").drop("estimated").collect().iter_rows(named=True)
+    assert call_of(row) == (1, replace(ledger.calls("default")[0], estimated=False))
 
 
 def test_each_fold_takes_the_new_calls_only_beside_the_changes(ledger: SqlLedger, tables: DeltaTables) -> None:
