@@ -17,7 +17,7 @@ from mindmem.core.language.words import stem, words
 from mindmem.core.reason.port import Candidate
 from mindmem.core.records import Memory
 
-__all__ = ["Difference", "distinct", "named_through", "own_word", "series", "two_owners"]
+__all__ = ["Difference", "contrary", "distinct", "named_through", "own_word", "series", "two_owners"]
 
 Difference = Literal["date", "number", "unit", "negation", "antonym", "named entity"]
 
@@ -103,6 +103,16 @@ def distinct(first: str, second: str) -> Difference | None:
     if not (a.names <= b.tokens and b.names <= a.tokens):
         return "named entity"
     return None
+
+
+def contrary(first: str, second: str) -> bool:
+    """Return whether two sentences differ in a negation or in opposites, whatever else they differ in.
+
+    >>> contrary("Ann eats pork.", "Ann does not eat pork in May."), contrary("Ann eats pork.", "Ann eats pork in May.")
+    (True, False)
+    """
+    a, b = _features(first), _features(second)
+    return a.negations != b.negations or _opposed(a, b)
 
 
 def own_word(memory: Memory, speaker: str) -> bool:

@@ -28,7 +28,7 @@ from mindmem.core.settings import Settings
 
 __all__ = [
     "HEALED", "USERS", "Answer", "cut", "evidence", "failing", "inbox_of_lockers", "kind_of", "lockers", "model_store",
-    "recording",
+    "numbered", "recording",
 ]  # fmt: skip
 
 Answer = Callable[[Request], Mapping[str, Any]]
@@ -171,22 +171,25 @@ def recording(replies: Sequence[Mapping[str, Any]]) -> Callable[[Request], Behav
         user = str(request.body["messages"][-1]["content"])
         for one in replies:
             if one["kind"] == kind_of(request) and all(text in user for text in one["holds"]):
-                return reply(_numbered(one["reply"], user))
+                return reply(numbered(one["reply"], user))
         raise AssertionError(f"nothing was written for this prompt: {user[:2000]}")
 
     return script
 
 
-def _numbered(value: Any, prompt: str) -> Any:
+def numbered(value: Any, prompt: str) -> Any:
+    """Return a written reply with the numbers that a prompt gives to memories, candidates and issues."""
     match value:
         case {"memory": str(words)} if len(value) == 1:
             return _number_of("M", words, prompt)
         case {"candidate": str(words)} if len(value) == 1:
             return _number_of("C", words, prompt)
+        case {"issue": str(words)} if len(value) == 1:
+            return _number_of("I", words, prompt)
         case dict():
-            return {name: _numbered(inner, prompt) for name, inner in value.items()}
+            return {name: numbered(inner, prompt) for name, inner in value.items()}
         case list():
-            return [_numbered(inner, prompt) for inner in value]
+            return [numbered(inner, prompt) for inner in value]
     return value
 
 

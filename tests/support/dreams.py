@@ -1,6 +1,6 @@
 """Stores to dream in: say things, dream, and read what is left, what was linked, and what search finds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -18,14 +18,14 @@ __all__ = ["USER", "active", "dream_store", "everything", "links", "say", "tell"
 USER = "ann"
 
 
-def dream_store(home: Path, *, hours: float = 0.0, **dream: object) -> Memory:
+def dream_store(home: Path, *, hours: float = 0.0, llm: Mapping[str, object] | None = None, **dream: object) -> Memory:
     """Open a store where adds resolve nothing, so that all is left to the dream, ``hours`` after the present.
 
-    Of the guards only those that ``dream`` names object.
+    Of the guards only those that ``dream`` names object. With ``llm`` a dream may ask the endpoint that it names.
     """
     settings = Settings.load(
         {}, home=home, embedder="none", ingest={"resolve_updates": False, "resolve_merges": False},
-        dream={"min_age_hours": 0, "cap": 1.0, "probes": 5, **dream},
+        dream={"min_age_hours": 0, "cap": 1.0, "probes": 5, **dream}, llm=dict(llm or {}),
         store={"fold_on_close": False, "lease_seconds": 1.0},
     )  # fmt: skip
     clock = FixedClock(SystemClock().now() + timedelta(hours=hours))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from mindmem.core.ingest.guards import distinct
+from mindmem.core.ingest.guards import contrary
 from mindmem.core.language.words import content_words, has_substance
 from mindmem.core.llm.port import Model
 from mindmem.core.prompts.library import load_prompt
@@ -167,7 +167,7 @@ def _says_else(content: str, keep: Memory, memories: Sequence[Memory]) -> str:
         return "a number or name that its memories don't have"
     if told.foreign(content):
         return "another language than its memories'"
-    if distinct(content, keep.content) in ("negation", "antonym"):
+    if contrary(content, keep.content):
         return "the opposite of its memories"
     words = set(content_words(content))
     both = {word for memory in memories for word in content_words(memory.content)}

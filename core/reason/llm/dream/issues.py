@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final
 
 from mindmem.core.dream.clusters import subject_of
-from mindmem.core.ingest.guards import distinct, own_word, series
+from mindmem.core.ingest.guards import contrary, distinct, own_word, series
 from mindmem.core.language.words import content_words
 from mindmem.core.reason.dream_port import DetectRequest, Issue
 from mindmem.core.reason.llm.dream.replies import Found
@@ -30,8 +30,6 @@ _CHAFF: Final = 0.8
 """Least confidence in what retires a memory, and in that one is not worth keeping."""
 _NO_CLAIM: Final = frozenset({"instruction_like", "hypothetical", "quoted"})
 """Flags of memories that neither retire another nor are taken for it."""
-_EXCLUDING: Final = frozenset({"negation", "antonym"})
-"""Differences that no fragment makes up for."""
 
 
 class IssueReader:
@@ -147,10 +145,9 @@ class IssueReader:
             return False
         if "episodic" in (one.mem_type, other.mem_type) and one.valid_from != other.valid_from:
             return False
-        difference = distinct(one.content, other.content)
         if item.kind == "duplicate":
-            return difference is None
-        return difference not in _EXCLUDING and not self._exclude(one, other)
+            return distinct(one.content, other.content) is None
+        return not (contrary(one.content, other.content) or self._exclude(one, other))
 
     def _exclude(self, one: Memory, other: Memory) -> bool:
         """Whether two fragments have another number each, or another value of the same property."""
