@@ -26,7 +26,7 @@ def dream_store(home: Path, *, hours: float = 0.0, llm: Mapping[str, object] | N
     settings = Settings.load(
         {}, home=home, embedder="none", ingest={"resolve_updates": False, "resolve_merges": False},
         dream={"min_age_hours": 0, "cap": 1.0, "probes": 5, **dream}, llm=dict(llm or {}),
-        store={"fold_on_close": False, "lease_seconds": 1.0},
+        store={"fold_on_close": False, "lease_seconds": 1.0 if llm is None else 60.0},
     )  # fmt: skip
     clock = FixedClock(SystemClock().now() + timedelta(hours=hours))
     return Memory(services=open_services(settings, clock=clock, embedder=WordEmbedder()))
