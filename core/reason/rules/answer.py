@@ -7,7 +7,7 @@ of the question's topic is asked first. Where nothing fits, the reader says so r
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from typing import Final
 
@@ -16,6 +16,7 @@ from mindmem.core.language import chinese, english
 from mindmem.core.language.words import has_substance
 from mindmem.core.language.words import words as plain_words
 from mindmem.core.reason.port import Answer, AnswerRequest, Judged, Unsure, Verdict
+from mindmem.core.reason.rules.chains import current, read_chain, told_at, topic_of
 from mindmem.core.reason.rules.datewords import began, date_words, elapsed, ended
 from mindmem.core.reason.rules.entities import mentions
 from mindmem.core.reason.rules.passages import claims, duration, forms, number_of, place_in, rest_of, tells
@@ -88,6 +89,10 @@ class _Reading:
         self._properties = self._asked.properties - self._names
 
     def answer(self) -> Verdict[Answer]:
+        if self._asked.kind in ("what", "where", "who"):
+            chain = read_chain(self._request.question, current(self._request.memories, _SEVERAL))
+            if chain is not None:
+                return Judged(Answer(_short(chain.text), tuple(memory.memory_id for memory in chain.memories)))
         told = self._told()
         if not told:
             return Unsure("no memory tells of what is asked")
@@ -118,7 +123,21 @@ class _Reading:
             if share >= _LEAST or not self._topic:
                 later = 0.0 if self._names_property(one.memory) else rank * _LATER
                 found.append(_Told(one.memory, share, self._share(one, weights) - later, one.sentence))
-        return sorted(found, key=self._order)
+        return sorted(self._latest_first(found), key=self._order)
+
+    def _latest_first(self, told: Sequence[_Told]) -> list[_Told]:
+        """Let the latest of the values of one property that tell of the topic equally well take the best's place."""
+        if self._asked.kind not in ("what", "where", "who"):
+            return list(told)
+        topics: dict[tuple[object, ...], list[_Told]] = {}
+        for one in told:
+            key = topic_of(one.memory, _SEVERAL)
+            topics.setdefault((key, round(one.share, 2)) if key else (one.memory.memory_id,), []).append(one)
+        found = []
+        for group in topics.values():
+            latest = max(group, key=lambda one: told_at(one.memory))
+            found.append(replace(latest, fit=max(one.fit for one in group)))
+        return found
 
     def _hear(self, memory: Memory) -> _Heard | None:
         """What a memory says, None where it only asks or tells of other people than the question."""
