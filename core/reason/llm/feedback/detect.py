@@ -47,13 +47,14 @@ class LlmSignalDetector:
         return await gathered([self._request(request) for request in requests])
 
     async def _request(self, request: SignalRequest) -> Verdict[tuple[Signal, ...]]:
-        verdicts = await gathered([self._stretch(request, part) for part in _stretches(request)])
+        verdicts = await gathered([self._stretch(part) for part in _stretches(request)])
         joined = _joined(verdicts)
         if isinstance(joined, Failed) and not joined.transient and self._fallback is not None:
             [joined] = await self._fallback.detect([request])
         return joined
 
-    async def _stretch(self, request: SignalRequest, messages: Sequence[Message]) -> Verdict[tuple[Signal, ...]]:
+    async def _stretch(self, request: SignalRequest) -> Verdict[tuple[Signal, ...]]:
+        messages = request.messages
         shown = [_shown(place, message) for place, message in enumerate(messages)]
         judged = [number for number, one in enumerate(messages, start=1) if _may_carry(one, request)]
         question = load_prompt("feedback_detect").question(
@@ -67,9 +68,7 @@ class LlmSignalDetector:
         if cut and len(judged) > 1:
             names = [messages[number - 1].message_id for number in judged]
             parts = (names[: len(names) // 2], names[len(names) // 2 :])
-            return _joined(
-                await gathered([self._stretch(replace(request, heard=frozenset(one)), messages) for one in parts])
-            )
+            return _joined(await gathered([self._stretch(replace(request, heard=frozenset(one))) for one in parts]))
         if isinstance(verdict, Failed):
             return verdict
         return Judged(read_signals(verdict.value.value.signals, shown, frozenset(judged)))
@@ -93,8 +92,9 @@ def _may_carry(message: Message, request: SignalRequest) -> bool:
     )
 
 
-def _stretches(request: SignalRequest) -> Iterator[tuple[Message, ...]]:
-    """Yield the messages in stretches of a bounded size, each with a few before it, and with some to be judged."""
+def _stretches(request: SignalRequest) -> Iterator[SignalRequest]:
+    """Yield the dialogue in stretches of a bounded size that hold something to be judged, each with a few messages
+    before it."""
     start, size = 0, 0
     messages = request.messages
     for place, message in enumerate(messages):
@@ -106,10 +106,12 @@ def _stretches(request: SignalRequest) -> Iterator[tuple[Message, ...]]:
     yield from _stretch(request, start, len(messages))
 
 
-def _stretch(request: SignalRequest, start: int, end: int) -> Iterator[tuple[Message, ...]]:
-    places = [place for place in range(start, end) if _may_carry(request.messages[place], request)]
+def _stretch(request: SignalRequest, start: int, end: int) -> Iterator[SignalRequest]:
+    messages = request.messages
+    places = [place for place in range(start, end) if _may_carry(messages[place], request)]
     if places:
-        yield request.messages[max(0, places[0] - _BEFORE) : places[-1] + 1]
+        judged = frozenset(messages[place].message_id for place in places)
+        yield replace(request, messages=messages[max(0, places[0] - _BEFORE) : places[-1] + 1], heard=judged)
 
 
 def _shown(place: int, message: Message) -> Shown:

@@ -11,14 +11,14 @@ from typing import Final
 
 from mindmem.core.ids import content_hash
 from mindmem.core.ingest.guards import own_word
-from mindmem.core.language.words import content_words, has_substance
+from mindmem.core.language.words import has_substance
 from mindmem.core.llm.port import Model
 from mindmem.core.prompts.library import load_prompt
 from mindmem.core.reason.feedback_port import Correction, CorrectionPlanner, CorrectionRequest
 from mindmem.core.reason.llm.asking import bounded_output, gathered
 from mindmem.core.reason.llm.candidates import FALLBACK_FLAG, without_roles
 from mindmem.core.reason.llm.feedback.replies import CorrectionReply
-from mindmem.core.reason.llm.feedback.signals import invented
+from mindmem.core.reason.llm.feedback.signals import bearing, invented
 from mindmem.core.reason.llm.memories import NOTHING, one_line, shown
 from mindmem.core.reason.llm.schema.said import Said
 from mindmem.core.reason.port import Failed, Judged, Verdict
@@ -166,8 +166,8 @@ def _may_go(request: CorrectionRequest, memory: Memory) -> bool:
         return True
     if memory.condition != signal.condition or memory.mem_type in _NO_CLAIM or own_word(memory, request.speaker):
         return False
-    said = set(content_words(f"{signal.statement} {signal.rejected}"))
-    return not said.isdisjoint(content_words(f"{memory.content} {memory.value} {memory.property_name}"))
+    about = bearing(f"{memory.content} {memory.value} {memory.property_name.replace('_', ' ')}")
+    return not about.isdisjoint(bearing(f"{signal.statement} {signal.rejected}"))
 
 
 def _content(request: CorrectionRequest, targets: Sequence[Memory], content: str) -> str:

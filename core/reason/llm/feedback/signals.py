@@ -16,18 +16,19 @@ from mindmem.core.reason.llm.memories import one_line
 from mindmem.core.reason.llm.schema.said import Said
 from mindmem.core.redact import redact
 
-__all__ = ["invented", "read_signals"]
+__all__ = ["bearing", "invented", "read_signals"]
 
 log = logging.getLogger(__name__)
 
 _LONGEST: Final = 400  # characters of a statement
 _SURE: Final = 0.7
-_FOUNDED: Final = 0.4
-"""Least part of a statement's content words that was said, beside those that only turn a wish into a sentence."""
+_FOUNDED: Final = 0.3
+"""Least part of a statement's words that was said, beside those that only make a sentence of it."""
 _FREE: Final = frozenset(
     stem(word)
     for word in "user assistant want wants prefer prefers like likes reply replies answer answers text should shall"
-    " without long time future 用 户 助 手 希 望 喜 欢 被 称 为 回 答 复".split()
+    " i my me we our you your the a an this that their its it in on at to of by with for and or is are was be been has"
+    " have not no s since when from without 我 你 他 她 们 的 是 在 用 户 助 手 希 望 喜 欢 被 称 为 回 答 复".split()
 )
 
 
@@ -92,5 +93,9 @@ def invented(words: str, told: Said) -> bool:
     """Return whether words can't come from what was told."""
     if told.new_numbers(words) or told.new_names(words):
         return True
-    own = " ".join(word for word in content_words(words) if word not in _FREE)
-    return told.share(own) < _FOUNDED
+    return told.share(" ".join(bearing(words))) < _FOUNDED
+
+
+def bearing(words: str) -> frozenset[str]:
+    """Return the stems of the words that say something: not who speaks, wants or answers, nor how they are joined."""
+    return frozenset(content_words(words)) - _FREE
