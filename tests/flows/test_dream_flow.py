@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from prefect.client.orchestration import get_client
+from support.model_server import Behaviour, ModelServer, Request, reply
 
 from mindmem.core.memory import Memory
 from mindmem.flows.dream import dream
@@ -45,3 +46,26 @@ def test_a_dry_run_leaves_a_proposal_and_the_night_open(home: Path) -> None:
     [report] = asyncio.run(dream(home=home, dry_run=True, min_age_hours=0))
     assert report.scopes[0].proposal_id
     assert len(asyncio.run(dream(home=home, only_due=True, min_age_hours=0))) == 1
+
+
+def test_a_model_judges_where_the_run_says_so_and_a_spent_budget_is_no_failure(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(request: Request) -> Behaviour:
+        if "\n<issues>\n" in request.prompt:
+            return reply({"actions": [{"issue": 1, "action": "supersede", "survivor": 2, "confidence": 0.9}]})
+        issue = {"kind": "conflict", "memories": [1, 2], "keep": 2, "ground": "one_value", "confidence": 0.9}
+        return reply({"issues": [issue]})
+
+    with ModelServer(answer) as server:
+        monkeypatch.setenv("MINDMEM_LLM__BASE_URL", server.url)
+        monkeypatch.setenv("MINDMEM_LLM__RUN_TOKENS", "1")
+        [stopped] = asyncio.run(dream(home=home, min_age_hours=0, reasoner="llm", only_due=True))
+        assert (stopped.stopped, stopped.failed, stopped.archived) == (True, False, 0)
+        with get_client(sync_client=True) as client:
+            states = [run.state for run in client.read_flow_runs() if run.state is not None]
+        assert ("COMPLETED", "BudgetReached") in {(state.type.value, state.name) for state in states}
+        [report] = asyncio.run(dream(home=home, min_age_hours=0, reasoner="llm", only_due=True))
+        assert (report.archived, report.stopped, report.scopes[0].input_tokens > 0) == (1, False, True)
+        assert len(server.requests) == 2, "no run pays again for what another has paid for"
+        assert asyncio.run(dream(home=home, min_age_hours=0, reasoner="llm", only_due=True)) == []
