@@ -193,7 +193,8 @@ class NameGraph:
             self._entries[place] = None
 
     def _put(self, memory: Memory) -> None:
-        told = memory.entity_id and memory.property_name and memory.value
+        # What is archived was recorded anew when it was: it is later than what took its place, and contradicts nothing.
+        told = memory.status == "active" and memory.entity_id and memory.property_name and memory.value
         topic = (memory.entity_id, memory.property_name) if told else None
         said = _words(memory.content[:_READ])
         at = memory.event_time or memory.recorded_at

@@ -120,3 +120,15 @@ def test_a_graph_links_the_longest_known_name(memory: Memory) -> None:
         "gneiss audio",
         "curling",
     ]
+
+
+def test_what_took_the_place_of_an_archived_claim_is_not_outdated(memory: Memory) -> None:
+    [old] = [
+        hit.memory for hit in memory.search("founded Gneiss Audio", user_id="ann").hits if "Tove" in hit.memory.content
+    ]
+    added = memory.add("Gneiss Audio was founded by Siri Dahl.", user_id="ann")
+    assert memory.get(old.memory_id).status == "archived"
+
+    services = memory.services
+    graph = services.graphs.of(services.projector.index, Partition("default", "ann"))
+    assert not graph.outdated(added.memory_ids[0])
