@@ -135,7 +135,7 @@ CHINESE: Final = (
 )
 
 OTHER_ENGLISH: Final = (
-    # of another style, and written before anybody knew what the rules make of them
+    # of another style than that of the rules, and written before they were tried on any of them
     Dialogue(
         ("Your usual, with oat milk?", "wait, since when do i drink oat milk lol. it's soy, always has been"),
         ("I drink oat milk.",),

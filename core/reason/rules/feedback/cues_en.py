@@ -4,10 +4,10 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from mindmem.core.language.words import words
+from mindmem.core.language.words import content_words, words
 from mindmem.core.reason.rules.feedback.reading import Reading
 from mindmem.core.reason.rules.feedback.scopes import lead_of
-from mindmem.core.reason.rules.feedback.unmeant import about_code
+from mindmem.core.reason.rules.feedback.unmeant import about_code, denies
 
 __all__ = ["read"]
 
@@ -49,8 +49,43 @@ _TOLD: Final = re.compile(
     re.IGNORECASE,
 )
 _ACTUALLY: Final = re.compile(
-    r"^(?:actually|in fact|to be precise|to be clear|for the record)\b[,:]?\s*", re.IGNORECASE
+    r"^(?:(?:actually|in fact|to be precise|to be clear|for (?:the|your) (?:record|information|notes)|fyi"
+    r"|for what it['’]s worth)\b[,:]?\s*"
+    r"|(?:(?:a|one|just|quick|small|tiny|minor|little) )*"
+    r"(?:fix|correction|update|edit|amendment|heads[- ]up|clarification)"
+    r"\s*[:,–—-]+\s*)",
+    re.IGNORECASE,
 )
+_MIXED: Final = re.compile(
+    r"^you(?:['’]re| are| keep| must be|['’]ve| have)? (?:mix(?:ing|ed)|confus(?:ing|ed|e)|think(?:ing)? of)\b.*$",
+    re.IGNORECASE,
+)
+_AFTERWARDS: Final = re.compile(
+    r"^(?P<rest>.+?)\s*[,;:–—-]+ *(?:so )?(?:please )?"
+    r"(?:keep (?:that|this|it) in mind|(?:remember|note) (?:that|this|it)"
+    r"(?: down)?|bear (?:that|this) in mind|make a note(?: of (?:that|this|it))?|just so you know|in case you wonder"
+    r"|for (?:the|your) (?:record|information|notes)|fyi)$",
+    re.IGNORECASE,
+)
+_CONTRACTED: Final = re.compile(
+    r"^(?P<whose>(?:my|our|the|his|her|their) [a-z]+)['’]s (?=\d|(?:an?|the|at|on|in|not|my|our|now|called)\b)",
+    re.IGNORECASE,
+)
+_EVER: Final = re.compile(
+    r"[, ]+(?:always has been|as (?:always|ever|usual)|of course|obviously|actually)$", re.IGNORECASE
+)
+_PRESENT: Final = re.compile(
+    r"[, ]+(?:now|nowadays|these days|by now|currently|as of (?:now|today|this \w+))$", re.IGNORECASE
+)
+"""Words that set what holds against what held before."""
+_CLAUSE: Final = re.compile(r"[,:;–—] *(?=(?:i|my|we|our|the|it|that)\b)", re.IGNORECASE)
+_AWAY: Final = re.compile(
+    r"^(?P<claim>.+?),? (?:so|and) (?:please |you can |can you )*(?:drop|forget|remove|delete|erase|strike|take)"
+    r" (?:him|her|it|them|that|this)\b(?! (?:to|with)\b)",
+    re.IGNORECASE,
+)
+_NAME: Final = re.compile(r"\b(?!(?:I|We|My|Our|The|And|He|She|It|They)\b)[A-Z][\w-]+")
+
 _WITHIN: Final = re.compile(r"^((?:i|my|we|our|the)\b[^,]*?) actually\b", re.IGNORECASE)
 _STANDING: Final = re.compile(
     r"^(?:(?:can|could|would|will) you (?:please )?|i(?:['’]d| would)? (?:want|like|need) you to |please |i(?:['’]d"
@@ -119,8 +154,10 @@ _ONCE: Final = re.compile(
 _DISOWN: Final = re.compile(
     r"\b(?:don['’]t|do not|no need to) (?:remember|save|store|keep|note) (?:that|it|this)\b", re.IGNORECASE
 )
+_HABITS: Final = "eat|drink|take|do|go|use|fly|run|watch|read|play|wear|buy|stay|travel|walk|drive|swim|cook"
+_POINTED: Final = "(?:it|that|this|them)"
 _CLAIM: Final = re.compile(
-    r"^(?:i|i['’](?:m|ve|d)|my|our|we|we['’](?:re|ve)|the|his|her|their|she|he|(?-i:[A-Z])[\w'-]+)\b.*?"
+    r"^(?:i|i['’](?:m|ve|d)|my|our|we|we['’](?:re|ve)|the|his|her|their|she|he|(?-i:[A-Z])[\w'-]+)\b[^,;:]*?"
     r"(?:\b(?:am|is|are|was|were|have|has|do|does|don['’]t|doesn['’]t|can['’]t|cannot|never|always|prefer|like|love"
     r"|hate|dislike|enjoy"
     r"|live|lives|work|works|eat|drink|use|uses|need|want|speak|moved|changed|switched|quit|stopped|got|only|play"
@@ -141,9 +178,11 @@ _NO_CLAIM: Final = re.compile(
     r"|look|first|second|last)\b.*)"
     r"(?: (?:one|ones|idea|plan|too|already|yet|very much|a lot|better|more|though|now|all|so far|is|was|sounds?"
     r"|looks?|works?|suggestion|answer|version)\b.*)?$"
-    r"|i (?:haven['’]t|hadn['’]t|didn['’]t|won['’]t|couldn['’]t|shouldn['’]t|wasn['’]t|can|could|will|should"
-    r"|would)\b(?! rather|['’]d)"
+    rf"|i (?:haven['’]t|hadn['’]t|didn['’]t|won['’]t(?! (?:{_HABITS}) (?!{_POINTED}\b))|couldn['’]t|shouldn['’]t"
+    r"|wasn['’]t|can|could|will|should|would)\b(?! rather|['’]d)"
     r"|i (?:don['’]t|can['’]t|do|am|have|haven['’]t)$|we should\b|we could\b|let['’]?s\b"
+    r"|now\b|(?!my\b|our\b|i\b).{2,30}? (?:is|are|was|sounds?|looks?|works?) (?:fine|great|perfect|ok(?:ay)?|good|nice"
+    r"|lovely|funny|hilarious|brilliant)\b"
     r"|(?:the|his|her|their) (?:weather|food|movie|film|idea|first|second|third|other|last|plan|answer|one)\b)",
     re.IGNORECASE,
 )
@@ -158,7 +197,7 @@ _IMPERATIVE: Final = re.compile(
 _AVERSION: Final = re.compile(
     r"^i(?:['’]m not (?:a (?:big |huge )?fan of|into|fond of)|['’]d rather| (?:really |just )?(?:hate|dislike"
     r"|can['’]t stand|can['’]t eat|don['’]t (?:like|eat|drink|do|enjoy)|never (?:eat|drink))"
-    r"|['’]m allergic)\b.+",
+    rf"|['’]m allergic|(?: won['’]t| will never| would never| refuse to) (?:{_HABITS})\b(?! {_POINTED}$))\b.+",
     re.IGNORECASE,
 )
 _TRAILS: Final = re.compile(
@@ -168,18 +207,19 @@ _TRAILS: Final = re.compile(
 _SUGGESTS: Final = re.compile(
     r"\b(?:how about|what about|you could|you might|i suggest|i(?:['’]d)? recommend|why not|would you like|maybe"
     r"|try|shall i|should i|here(?:['’]s| is| are)"
-    r"|consider|i can)\b",
+    r"|i(?:['’]d| would) \w+ (?:you|the|a)|let['’]?s|consider|i can)\b",
     re.IGNORECASE,
 )
 
 
-def read(sentence: str, before: str, *, explicit: bool) -> Reading | None:
+def read(sentence: str, before: str, *, explicit: bool, opened: bool = False) -> Reading | None:
     """Return what an English sentence corrects, None for nothing.
 
     Args:
         sentence: one sentence, quotations blanked out.
         before: what the assistant said before it.
         explicit: it was handed in as feedback, so that a claim or a lasting wish needs no further cue.
+        opened: the sentence before said that something is wrong.
     """
     text = _OPENING.sub("", sentence.strip()).rstrip(" .!?…")
     text, refused = _after(_NO, text)
@@ -188,6 +228,9 @@ def read(sentence: str, before: str, *, explicit: bool) -> Reading | None:
     again, more = _after(_NO, text)
     text = _OPENING.sub("", again if more else text)
     text, later = _after(_ACTUALLY, text)
+    if _MIXED.match(text) or denies(text):
+        return Reading("replace", "", bare=True)
+    wrong = wrong or opened
     cued = refused or actual or wrong or later
     if not text:
         return Reading("replace", "", bare=True) if cued else None
@@ -195,7 +238,10 @@ def read(sentence: str, before: str, *, explicit: bool) -> Reading | None:
     found = _read(
         text[len(lead) :], before, cued=cued, explicit=explicit, wrong=wrong or refused or later, led=bool(lead)
     )
-    if found is None or not lead or not found.statement or found.fragment:
+    if found is None or not found.statement or found.fragment:
+        return found
+    found = replace(found, statement=_CONTRACTED.sub(r"\g<whose> is ", found.statement))
+    if not lead:
         return found
     return replace(
         found,
@@ -209,7 +255,9 @@ def _read(text: str, before: str, *, cued: bool, explicit: bool, wrong: bool, le
     """Return what is left of a sentence without its openers comes to; ``led`` by the words that say when it holds."""
     if _IDIOM.match(text):
         return None
-    if (found := _taken_back(text)) is not None:
+    if match := _AFTERWARDS.match(text):
+        return _noted(match["rest"])
+    if (found := _taken_back(text)) is not None or (found := _present(text, before, cued=cued)) is not None:
         return found
     if (found := _standing(text)) is not None:
         return found
@@ -219,8 +267,10 @@ def _read(text: str, before: str, *, cued: bool, explicit: bool, wrong: bool, le
         return _meant(match["rest"], sure=cued or not re.match(r"(?:what )?i (?:\w+ )?said\b", text, re.IGNORECASE))
     if match := _TOLD.match(text):
         return Reading("state", match["rest"]) if _claims(match["rest"]) else None
-    if wrong and (match := _ITS.match(text)) is not None and len(match["value"].split()) <= 5:
-        return Reading("replace", match["value"], fragment=True)
+    if wrong and (match := _ITS.match(text)) is not None:
+        value = _EVER.sub("", match["value"])
+        if len(value.split()) <= 5:
+            return Reading("replace", value, fragment=True)
     if _IMPERATIVE.match(text):
         asked = cued or explicit or ((led or _TRAILS.search(text) is not None) and not about_code(text))
         return Reading("state", text, directive=True) if asked else None
@@ -233,6 +283,30 @@ def _read(text: str, before: str, *, cued: bool, explicit: bool, wrong: bool, le
         return Reading("replace", text) if own or not about_code(text) else None
     disliked = _AVERSION.match(text) is not None and _SUGGESTS.search(before) is not None
     return Reading("state", text) if explicit or disliked else None
+
+
+def _noted(rest: str) -> Reading | None:
+    """Return the reading of what the user asks to keep in mind."""
+    if _IMPERATIVE.match(rest):
+        return _wish(rest)
+    own = re.search(r"\b(?:i|i['’]m|my|me|we|our|us)\b", rest, re.IGNORECASE) is not None
+    return Reading("state", rest) if _claims(rest) or (own and len(words(rest)) > 3) else None
+
+
+def _present(text: str, before: str, *, cued: bool) -> Reading | None:
+    """Return the reading of a last clause that says how something is now of which the assistant has just spoken."""
+    match = _PRESENT.search(text)
+    if match is None or about_code(text):
+        return None
+    core = text[: match.start()]
+    if not cued and set(content_words(core)).isdisjoint(content_words(before)):
+        return None
+    clause = _CLAUSE.split(core)[-1]
+    if _claims(clause):
+        return Reading("replace", clause)
+    its = _ITS.match(clause)
+    value = its["value"] if its is not None and clause != core else ""
+    return Reading("replace", value, fragment=True) if 0 < len(value.split()) <= 5 else None
 
 
 def _meant(rest: str, *, sure: bool) -> Reading | None:
@@ -258,6 +332,10 @@ def _taken_back(text: str) -> Reading | None:
         return Reading("retract", "", directive=True)
     if _DISOWN.search(text) and len(text.split()) < 12:
         return Reading("retract", "", directive=True)
+    away = _AWAY.match(text)
+    name = _NAME.search(away["claim"]) if away is not None and not about_code(text) else None
+    if name is not None:
+        return Reading("retract", "", rejected=name.group())
     match = _FORGET.match(text)
     if match is None or re.match(
         r"(?:please )?(?:forget|delete|remove|drop|erase) (?:it|that|this|me)\b(?! (?:i|my)\b)", text, re.IGNORECASE

@@ -5,7 +5,7 @@ from typing import Final
 
 from mindmem.core.reason.rules.feedback.reading import Reading
 from mindmem.core.reason.rules.feedback.scopes import condition_of
-from mindmem.core.reason.rules.feedback.unmeant import about_code
+from mindmem.core.reason.rules.feedback.unmeant import about_code, denies
 
 __all__ = ["read"]
 
@@ -13,7 +13,7 @@ _OPENING: Final = re.compile(
     r"^(?:嗯|哦|啊|呃|诶|哎|喂|等等|等一下|对不起|抱歉|不好意思|那个|好的?|谢谢|而且|还有|另外|但是?)+[，,！!。 ]*"
 )
 _WRONG: Final = re.compile(
-    r"^(?:(?:你|这|那|这个|那个|你说的|你记的)?(?:完全|都|又)?(?:不对|不正确|错了|搞错了?|弄错了?|记错了?|听错了?|说错了?|理解错了?|误会了?)(?:了|啦|哦|啊)?"
+    r"^(?:别(?:再)?这么(?:叫|称呼|写)(?:我)?|(?:你|这|那|这个|那个|你说的|你记的)?(?:完全|都|又)?(?:不对|不正确|错了|搞错了?|弄错了?|记错了?|听错了?|说错了?|理解错了?|误会了?)(?:了|啦|哦|啊)?"
     r"|不是的|不是这样的?|不是|不|没有)[，,。！!；; ]+"
 )
 _ALONE: Final = re.compile(
@@ -32,11 +32,23 @@ _BOTH: Final = re.compile(
 )
 _AFTER: Final = re.compile(r"^(?P<claim>.+?)[，,]\s*(?:而)?不是(?P<old>[^，,。]{1,20})$")
 _STANDING: Final = re.compile(
-    r"^(?:请|麻烦|拜托|希望)?你?(?P<deed>(?:以后|今后|从现在起|从今以后|往后)[^，,。]*[，,]?.*(?:请|都|别|不要|不用|要|用|叫|只|先|再|得|给|记得|避免|少).+"
+    r"^(?:请|麻烦|拜托|希望)?你?(?P<deed>(?:以后|今后|从现在起|从今以后|往后)[^，,。]*[，,]?.*(?:请|都|别|不要|不用|要|用|叫|只|先|再|得|给|记得|避免|少|控制|保持|尽量|写|回|改|换|按|就).+"
     r"|(?:别|不要|请勿|再也别|再也不要|别总是?|不要总是?|别老是?|不要老)(?:再|总|老)?.+|(?:永远|总是|每次|一律|始终)(?:都|要|用|别|不要|请).+)$"
 )
 _AGAIN: Final = re.compile(r"再|总|老|以后|今后|永远|每次|从现在|从今|往后|一律|始终")
 _REMEMBER: Final = re.compile(r"^(?:请|麻烦)?(?:你)?(?:记住|牢记|请记得)[，,：: ]*(?P<rest>.+)$")
+_AFTERWARDS: Final = re.compile(
+    r"^(?P<rest>.{4,}?)[，,；; ]+(?:请|麻烦)?(?:你|您)?(?:帮我)?"
+    r"(?:记(?:一下|下来|着|住|好)|备注一下|要记得|别忘了)(?:吧|啊|哦|了)?$"
+)
+_COMPLAINT: Final = re.compile(
+    r"^(?:太|有点儿?|不够|还是太|又)[^，,是我]{1,8}[，,](?:请)?(?=以后|今后|往后|从|请|别|不要)"
+)
+_PRESENT: Final = re.compile(
+    r"^(?:(?:早就?|已经|前阵子|上个?月|去年|今年|不久前)[^，,。]{1,10}[，,])(?:所以)?(?:我)?(?:现在|如今|目前|已经|都)?"
+    r"(?P<rest>(?:改)?(?:住|在|用|叫|是|做|喝|吃|姓|养|学|开)[^，,。]{1,20})$"
+)
+"""That something is over, then how it is now, without saying of whom: the one who speaks."""
 _FORGET: Final = re.compile(
     r"^(?:请|麻烦)?(?:你)?(?:忘(?:掉|了|记)|删(?:掉|除))(?:我(?:之前)?说(?:过)?的)?(?P<what>.{2,}?)(?:这件事|的事|的记录|的记忆)?(?:吧)?$"
     r"|^(?:请|麻烦)?把(?P<it>.{2,}?)(?:的记录|的记忆|这件事|的事)?(?:忘|删|去)(?:掉|了|除)(?:吧)?$|^我(?:从来?)?没(?:有)?说过(?P<said>.{2,})$"
@@ -62,9 +74,15 @@ _AVERSION: Final = re.compile(r"^我(?:真的|其实|一直)?(?:不(?:吃|喝|�
 _SUGGESTS: Final = re.compile(r"怎么样|要不要|推荐|建议|可以试|不如|来点|试试|如何|好吗|为您|给你")
 
 
-def read(sentence: str, before: str, *, explicit: bool) -> Reading | None:
+def read(sentence: str, before: str, *, explicit: bool, opened: bool = False) -> Reading | None:
     """Return what a Chinese sentence corrects, None for nothing (see ``cues_en.read``)."""
     text = _OPENING.sub("", sentence.strip()).rstrip("。！!.?？ ~～")
+    if denies(text):
+        return Reading("replace", "", bare=True)
+    if match := _AFTERWARDS.match(text):
+        rest = match["rest"]
+        return Reading("state", rest) if _claims(rest) or "我" in rest else _wish(rest)
+    text = _COMPLAINT.sub("", text)
     if _IDIOM.match(text):
         return None
     if _ALONE.match(text):
@@ -73,7 +91,7 @@ def read(sentence: str, before: str, *, explicit: bool) -> Reading | None:
     text = text[wrong.end() :] if wrong else text
     actual = _ACTUALLY.match(text)
     text = text[actual.end() :] if actual else text
-    cued = bool(wrong or actual)
+    cued = bool(wrong or actual or opened)
     if not text:
         return Reading("replace", "", bare=True) if cued else None
     if _ONCE.search(text):
@@ -81,6 +99,9 @@ def read(sentence: str, before: str, *, explicit: bool) -> Reading | None:
     if match := _FORGET.match(text):
         what = match["what"] or match["it"] or match["said"]
         return None if about_code(text) else Reading("retract", "", rejected=what)
+    if (match := _PRESENT.match(text)) is not None and not about_code(text):
+        whose = "我们" if re.search("你们|您们|咱们", before) else "我"
+        return Reading("replace", f"{whose}{match['rest']}")
     if match := _REMEMBER.match(text):
         rest = match["rest"]
         return Reading("state", rest) if _claims(rest) else _wish(rest)

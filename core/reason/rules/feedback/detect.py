@@ -13,7 +13,7 @@ from mindmem.core.reason.rules import junk
 from mindmem.core.reason.rules.feedback import cues_en, cues_zh
 from mindmem.core.reason.rules.feedback.reading import Reading
 from mindmem.core.reason.rules.feedback.scopes import condition_of, persistence
-from mindmem.core.reason.rules.feedback.unmeant import in_jest, unmeant, unquoted
+from mindmem.core.reason.rules.feedback.unmeant import denies, in_jest, laughs, unmeant, unquoted
 from mindmem.core.reason.rules.sentences import Sentence, is_chinese, split
 from mindmem.core.records import Message
 
@@ -47,11 +47,12 @@ def _of_message(message: Message, before: str, *, explicit: bool) -> Iterator[Si
     opened: Sentence | None = None  # said that something is wrong; what is right may follow
     corrected = False
     for sentence in _sentences(content):
-        if unmeant(sentence.text):
+        if unmeant(sentence.text) or (laughs(sentence.text) and not denies(sentence.text)):
             opened = None
             continue
         read = cues_zh.read if is_chinese(sentence.text) else cues_en.read
-        found = read(sentence.text, before, explicit=explicit or opened is not None)
+        wrong = opened is not None
+        found = read(sentence.text, before, explicit=explicit or wrong, opened=wrong)
         if found is not None and found.bare:
             opened = opened or sentence
             continue

@@ -156,6 +156,8 @@ def _statement(request: CorrectionRequest, known: Sequence[Memory], restated: tu
         return Judged(
             Correction("update", "the words replace what was known", (*_ids(targets), *restated), signal.statement)
         )
+    if again and signal.kind == "replace" and not request.last:
+        return Unsure("what it takes the place of may still be there")
     if again and _same_condition(signal, again[0]):
         return Judged(Correction("none", "known already"))
     if request.recalled and not request.last and signal.kind == "replace":

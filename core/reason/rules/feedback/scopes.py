@@ -19,7 +19,9 @@ _TEMPORARY: Final = re.compile(
     r"|\bfor (?:now|today|tonight|the moment|once)\b|\b(?:today|tonight) only\b|\bright now\b|\btemporarily\b"
     r"|\bat the moment\b"
     r"|\bone[- ]off\b|\bthis {_THIS} only\b"
-    r"|这一?[次回封篇份个条段]|今[天晚]先|今天就|暂时|先这样|就一次|刚才那|眼下|现在先|本次|这会儿|只是今天|今天只",
+    r"|\b(?:first|second|third|fourth|last|next|final)"
+    r" (?:paragraph|sentence|line|section|slide|page|verse|column|stanza)\b"
+    r"|第[一二三四五六七八九十\d]+[句段页行章节]|这一?[次回封篇份个条段]|今[天晚]先|今天就|暂时|先这样|就一次|刚才那|眼下|现在先|本次|这会儿|只是今天|今天只",
     re.IGNORECASE,
 )
 _LASTING: Final = re.compile(
@@ -85,7 +87,9 @@ _CHINESE: Final = re.compile(
     r"|在(?:公司|工作场合|家里?|学校|会议上|邮件里|朋友面前|公共场合)|工作(?:中|上|邮件里)|(?:周末|上班时?|出差时?|平日|工作日))"
     r"[，,]?"
 )
-_CHINESE_HABIT: Final = re.compile(r"喜欢|偏好|习惯|希望|讨厌|不爱|爱|想|用|要|别|不|请|会|说|写|喝|吃|叫|回")
+_CHINESE_HABIT: Final = re.compile(
+    r"喜欢|推荐|安排|选|只|偏好|习惯|希望|讨厌|不爱|爱|想|用|要|别|不|请|会|说|写|喝|吃|叫|回"
+)
 
 
 def lasting(text: str) -> bool:

@@ -5,17 +5,23 @@ from typing import Final
 
 from mindmem.core.language.words import asks
 
-__all__ = ["about_code", "in_jest", "unmeant", "unquoted"]
+__all__ = ["about_code", "denies", "in_jest", "laughs", "unmeant", "unquoted"]
 
 _JEST: Final = re.compile(
-    r"\b(?:just |only )?(?:kidding|joking)\b|\bjk\b|\blo+l\b|\blmao\b|\brofl\b|\b(?:ha){2,}|\bjust a joke\b|[😂🤣😜😝]"
-    r"|开玩笑|逗你|哈哈|说着玩|骗你的",
-    re.IGNORECASE,
+    r"\b(?:just |only )?(?:kidding|joking)\b|\bjk\b|\bjust a joke\b|[😜😝]|开玩笑|逗你|说着玩|骗你的", re.IGNORECASE
 )
+_LAUGHTER: Final = re.compile(r"\blo+l\b|\blmao\b|\brofl\b|\b(?:ha){2,}\b|[😂🤣]|哈哈+", re.IGNORECASE)
 _REQUEST: Final = re.compile(
     r"^(?:hey,? |ok(?:ay)?,? |please )*(?:can|could|would|will) you (?:please )?(?:stop|always|never|not|avoid"
     r"|remember)\b"
+    r"|^(?:can|could|may|might|would|will) (?:i|we|you)\b.*\b(?:from now on|going forward|in (?:the )?future"
+    r"|every time)\b"
     r"|^(?:能不能|可不可以|可以|能)?(?:请|麻烦)?你?(?:以后)?(?:别再|不要再)",
+    re.IGNORECASE,
+)
+_SINCE_WHEN: Final = re.compile(
+    r"^(?:(?:wait|hang on|hold on|um+|huh|eh|hm+)[,.!…]* )*since when (?:do|did|am|was|have) i\b"
+    r"|^since when (?:is|are|was|were) my\b|我什么时候.{0,6}(?:说过|喜欢|喝|吃|住|是|有|在|用).{0,12}了?[?？]?$",
     re.IGNORECASE,
 )
 _SUPPOSED: Final = re.compile(
@@ -61,6 +67,16 @@ def in_jest(message: str) -> bool:
     return _JEST.search(message) is not None
 
 
+def denies(sentence: str) -> bool:
+    """Return whether a sentence asks only to deny: "Since when do I drink milk?"."""
+    return _SINCE_WHEN.search(sentence) is not None
+
+
+def laughs(sentence: str) -> bool:
+    """Return whether a sentence laughs: what it says may be meant, but not as it stands."""
+    return _LAUGHTER.search(sentence) is not None
+
+
 def unquoted(text: str) -> str:
     """Return the text with spaces in place of longer quotations, as long as before."""
     return _QUOTED.sub(lambda match: " " * len(match.group()), text)
@@ -77,6 +93,8 @@ def unmeant(sentence: str) -> bool:
     >>> unmeant("What if that's wrong?"), unmeant("My boss said don't call again"), unmeant("That's wrong")
     (True, True, False)
     """
+    if denies(sentence):
+        return False
     if asks(sentence) and _REQUEST.search(sentence) is None:
         return True
     if _SUPPOSED.search(sentence) is not None and _CONDITION.search(sentence) is None:
