@@ -27,7 +27,10 @@ from mindmem.core.settings import Settings
 if TYPE_CHECKING:
     from mindmem.core.memory import Memory
 
-__all__ = ["CATEGORIES", "CUTS", "Dialogue", "Question", "Turn", "choose", "data_file", "load", "messages", "run"]
+__all__ = [
+    "CATEGORIES", "CUTS", "Dialogue", "Question", "Turn", "Turns", "asked", "choose", "data_file", "load", "messages",
+    "run",
+]  # fmt: skip
 
 CATEGORIES: Final[Mapping[int, str]] = {1: "multi_hop", 2: "temporal", 3: "open_domain", 4: "single_hop"}
 CUTS: Final = (5, 10, 20, 50)
@@ -188,9 +191,9 @@ def _one(settings: Settings, dialogue: Dialogue, number: int) -> tuple[list[dict
         for name, turns in dialogue.sessions.items():
             memory.add(messages(turns), user_id="reader", session_id=name)
         seconds = monotonic() - begun
-        turn_of = _Turns(memory, dialogue)
+        turn_of = Turns(memory, dialogue)
         scorable = (question for question in dialogue.questions if question.evidence)
-        rows = [{"dialogue": number, **_asked(memory, question, turn_of)} for question in scorable]
+        rows = [{"dialogue": number, **asked(memory, question, turn_of)} for question in scorable]
         return rows, seconds, memory.list(user_id="reader", page_size=1, include_total=True).total or 0
 
 
@@ -205,7 +208,7 @@ def _message(turn: Turn, position: int) -> dict[str, object]:
     return {**message, "caption": turn.caption} if turn.caption else message
 
 
-class _Turns:
+class Turns:
     """The dataset's id of each message, read through the public API and kept."""
 
     def __init__(self, memory: "Memory", dialogue: Dialogue) -> None:
@@ -223,7 +226,8 @@ class _Turns:
         return [self._known[message_id] for message_id in messages]
 
 
-def _asked(memory: "Memory", question: Question, turns: _Turns) -> dict[str, object]:
+def asked(memory: "Memory", question: Question, turns: Turns) -> dict[str, object]:
+    """Search for a question that has evidence and return its row: recall by the turns that the hits rest on."""
     begun = monotonic()
     hits = memory.search(question.text, user_id="reader", top_k=100).hits
     seconds = monotonic() - begun

@@ -81,6 +81,7 @@ def speed(
 @click.option("--mode", type=click.Choice(["vanilla", "schema"]), help="How it is ingested (default: the settings').")
 @click.option("--strategy", type=click.Choice(["fast", "balanced", "deep", "agentic"]), help="How it is searched.")
 @click.option("--against", type=click.Path(path_type=Path), help="Results folder of a run to compare recall with.")
+@click.option("--dream", is_flag=True, help="Plant what was told twice or is outdated, dream, and compare.")
 @click.option("--answer", is_flag=True, help="Answer the questions and score the answers.")
 @click.option("--judge", is_flag=True, help="Answer, and have a model judge the answers (with --reader llm).")
 @click.option("--categories", metavar="N,N,…", default="1,2,3,4", show_default=True, help="Questions to answer.")
@@ -97,6 +98,7 @@ def locomo(
     mode: "Literal['vanilla', 'schema'] | None",
     strategy: "Strategy | None",
     against: Path | None,
+    dream: bool,
     answer: bool,
     judge: bool,
     categories: str,
@@ -111,12 +113,27 @@ def locomo(
     in 0..1; with --against also how much more recall than that run, as a paired bootstrap. With --answer: {questions,
     incomplete, left, stopped, judge_accuracy, f1, em, sub_em, by_category, unsure, failed, cost, input_tokens,
     output_tokens, search_p50_ms, answer_p50_ms, judge_p50_ms, ...}; a question whose call failed counts as wrong.
-    Answers are kept as they come: --resume goes on with a run that was killed or whose budget was spent.
+    Answers are kept as they come: --resume goes on with a run that was killed or whose budget was spent. With --dream:
+    {planted, planted_consolidated, recall_at_10_before, recall_at_10_after, recall_at_10_lost, amcr, ...}.
     """
     from mindmem.core.bench import locomo as recall
     from mindmem.core.bench import locomo_answers as answers
+    from mindmem.core.bench import locomo_dream as dreaming
 
     folder, numbers = _data(data), _numbers(dialogues, "--dialogues")
+    if dream:
+        chosen = session.settings()
+        with watching() as watch:
+            results = dreaming.run(
+                folder,
+                seed=seed,
+                dialogues=numbers,
+                embedder=not lexical,
+                strategy=strategy or chosen.search.strategy,
+                watch=watch,
+            )
+        _show(session, results, out or Path("bench-results") / "locomo-dream")
+        return
     if not (answer or judge):
         chosen = session.settings()
         with watching() as watch:
