@@ -72,7 +72,7 @@ def planned(
         messages=tuple(messages[name] for name in messages if name in fresh and name in used) if actions else (),
         entities=making.links.entities(),
         edges=making.links.edges(),
-        reason="feedback",
+        reason=f"feedback on {', '.join(sorted(used))}" if used else "feedback",
     )
     return plan, outcomes
 
