@@ -27,6 +27,9 @@ _COPULAS: Final = frozenset("is are was were".split())
 _LIGHT: Final = frozenset("of the de la van von der du da and & for in at on to a an first".split())
 _ARTICLES: Final = frozenset("the a an".split())
 _JOINING: Final = lexicon.PREPOSITIONS | {"as", "by", "of", "than"}
+_OFFICE: Final = re.compile(
+    r"The (?P<office>[A-Z][\w-]+(?: [A-Z][\w-]+)*) of (?P<where>(?:the )?[A-Z].*?) (?:is|was) (?P<who>[A-Z].*)"
+)
 _MOST: Final = 12
 """Words among which a sentence's verb is looked for."""
 
@@ -67,6 +70,8 @@ def read_item(sentence: Sentence) -> Item:
     >>> read_item(Sentence("Tolva rowing club is based in Arnstad.", 0, 38))
     Item(entity='Tolva rowing club', property_name='based_in', value='Arnstad')
     """
+    if (titled := _OFFICE.fullmatch(sentence.text.rstrip(" .;!"))) and _is_name(titled["who"]):
+        return Item(titled["where"], snake(titled["office"].lower().split()), titled["who"])
     words = _WORD.findall(sentence.text.rstrip(" .;!"))
     low = [word.lower() for word in words]
     described = len(words) > 2 and low[0] in _ARTICLES and words[1].islower()
@@ -115,6 +120,11 @@ def _names_on(between: list[str]) -> bool:
         return False
     verbal = between[0].endswith(("s", "ed")) or between[0] in lexicon.IRREGULAR_PAST
     return len(between) == 1 or not verbal
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text is written like a name throughout; "The Quay of Storms is Ann's novel" names nobody."""
+    return all(not word[0].islower() or word in _LIGHT for word in text.split())
 
 
 def _is_light(word: str) -> bool:

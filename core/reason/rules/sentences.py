@@ -17,6 +17,8 @@ _ABBREVIATION: Final = re.compile(
     r"|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|a\.m|p\.m|u\.s|u\.k|ph\.d|[A-Z])\.$",
     re.IGNORECASE,
 )
+_INITIALS: Final = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]\.){2,}$")
+_GOES_ON: Final = re.compile(r"\s+[^\W\d_A-Z]")
 _CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -41,11 +43,17 @@ def split(content: str, start: int = 0, end: int | None = None) -> Iterator[Sent
         marker = _MARKER.match(content, line.start(), line.end())
         begin = marker.end() if marker else line.start()
         for match in _END.finditer(content, begin, line.end()):
-            if match[0] == "." and _ABBREVIATION.search(content[max(begin, match.end() - 12) : match.end()]):
+            if match[0] == "." and _inside(content, begin, match.end()):
                 continue
             yield from _sentence(content, begin, match.end())
             begin = match.end()
         yield from _sentence(content, begin, line.end())
+
+
+def _inside(content: str, begin: int, end: int) -> bool:
+    """Whether a full stop ends an abbreviation, or initials after which the sentence goes on in small letters."""
+    said = content[max(begin, end - 12) : end]
+    return bool(_ABBREVIATION.search(said) or (_INITIALS.search(said) and _GOES_ON.match(content, end)))
 
 
 def _sentence(content: str, start: int, end: int) -> Iterator[Sentence]:

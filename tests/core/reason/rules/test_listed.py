@@ -69,3 +69,13 @@ def test_the_first_finite_verb_parts_subject_and_value(text: str, item: Item) ->
 def test_the_number_of_an_item_is_no_item_however_long_the_list() -> None:
     found = listed("\n".join(f"{number}. {item}" for number, item in enumerate(ITEMS, start=17_770)))
     assert [candidate.content for candidate in found] == list(ITEMS)
+
+
+def test_initials_at_the_end_of_a_name_end_no_item() -> None:
+    items = ("Ulm A.C. is housed in the old mint.", "Bask S.p.A. was bought by Nordic Waves.", *ITEMS)
+    assert [candidate.content for candidate in listed("\n".join(items))] == list(items)
+
+
+def test_a_title_of_an_office_is_told_of_what_it_is_the_office_of() -> None:
+    assert read_item(Sentence("The Lord Mayor of Quill is Bo Ames.", 0, 35)) == Item("Quill", "lord_mayor", "Bo Ames")
+    assert read_item(Sentence("The Quay of Storms was built by Bo Ames.", 0, 40)).property_name == "built_by"
