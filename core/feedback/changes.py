@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Final, Literal
 
 from mindmem.core.apply import next_revision
+from mindmem.core.feedback.claims import WISH
+from mindmem.core.ids import normalise_claim
 from mindmem.core.ingest.links import Links
 from mindmem.core.ingest.memories import new_memory
 from mindmem.core.ingest.timeline import start_of
@@ -14,7 +16,7 @@ from mindmem.core.reason.port import Candidate
 from mindmem.core.records import Action, Memory, Message, Plan, Scope
 from mindmem.core.records.memory import CONDITION
 
-__all__ = ["Decided", "Outcome", "State", "planned"]
+__all__ = ["Decided", "Outcome", "State", "planned", "settled"]
 
 DELETED: Final = "deleted"
 """Flag of a memory that somebody took out, as ``lifecycle`` knows it."""
@@ -50,6 +52,31 @@ class Outcome:
     reason: str
     memory_id: str = ""
     targets: tuple[str, ...] = ()
+
+
+def settled(decided: Sequence[Decided]) -> list[Decided]:
+    """Return what is left where somebody corrects themselves: of two values that exclude each other, said one after
+    the other, the later one, in place of all that either replaces."""
+    found = list(decided)
+    for place, later in enumerate(found):
+        for before in range(place):
+            earlier = found[before]
+            if _gives_way(earlier, later):
+                found[before] = Decided(earlier.signal, Correction("none", "it was put right right after"))
+                targets = {one.memory_id: one for one in (*earlier.targets, *found[place].targets)}
+                found[place] = replace(found[place], targets=tuple(targets.values()))
+    return found
+
+
+def _gives_way(earlier: Decided, later: Decided) -> bool:
+    one, other = earlier.claim, later.claim
+    if one is None or other is None or later.signal.kind != "replace" or one.property_name in ("", WISH):
+        return False
+    same = (normalise_claim(one.entity_name), one.property_name) == (
+        normalise_claim(other.entity_name), other.property_name,
+    )  # fmt: skip
+    apart = earlier.signal.condition != later.signal.condition or other.single_valued is False
+    return same and not apart and normalise_claim(one.value) != normalise_claim(other.value)
 
 
 def planned(

@@ -10,13 +10,14 @@ from mindmem.core.reason.feedback_port import Correction, Signal
 from mindmem.core.reason.port import Candidate, Envelope, Extractor, Failed, Judged
 from mindmem.core.records import Memory, Message, Source, Window
 from mindmem.core.records.memory import CONDITIONAL
+from mindmem.core.records.schema import CATCH_ALL
 
-__all__ = ["adopted", "claim_of", "sentence"]
+__all__ = ["WISH", "adopted", "claim_of", "sentence"]
 
 _CHINESE: Final = re.compile("[\u4e00-\u9fff]")
 _SURE: Final = 0.95
 """How sure a claim is that somebody made to put something right."""
-_WISH: Final = "standing_request"
+WISH: Final = "standing_request"
 """Property of a lasting wish that the extractor knows no other property of."""
 _UNTRUSTED: Final = frozenset({"hypothetical", "quoted", "correction", "unresolved_time"})
 """Flags that the words had only as part of what was said around them."""
@@ -42,7 +43,7 @@ async def claim_of(extract: Extractor, message: Message, signal: Signal, content
         raise ExtractionFailed(f"Extraction failed: {verdict.reason}", transient=True)
     found = verdict.value.candidates if isinstance(verdict, Judged) else ()
     typed = [one for one in found if one.mem_type in ("profile", "fact") and one.property_name]
-    claim = (typed or [_plain(message, content, _WISH if signal.kind == "instruct" else "")])[0]
+    claim = (typed or [_plain(message, content, WISH if signal.kind == "instruct" else "")])[0]
     flags = tuple(flag for flag in claim.flags if flag not in _UNTRUSTED)
     return replace(
         claim,
@@ -59,7 +60,9 @@ async def claim_of(extract: Extractor, message: Message, signal: Signal, content
 def adopted(claim: Candidate, correction: Correction, target: Memory) -> Candidate:
     """Return the claim about what its target is about, where its words are the target's with another value put in, or
     where nothing else says what it is about."""
-    known = claim.property_name and (claim.property_name != _WISH or not target.property_name)
+    known = claim.property_name and (
+        claim.property_name != WISH or target.mem_type == "episodic" or target.property_name in ("", CATCH_ALL)
+    )
     if known and not correction.value:
         return claim
     return replace(

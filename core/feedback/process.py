@@ -8,9 +8,10 @@ from typing import Final
 from mindmem.core import retrieve
 from mindmem.core.apply import Request
 from mindmem.core.errors import ScopeChanged
-from mindmem.core.feedback.changes import Decided, Outcome, State, planned
+from mindmem.core.feedback.changes import Decided, Outcome, State, planned, settled
 from mindmem.core.feedback.claims import adopted, claim_of, sentence
 from mindmem.core.feedback.receipt import Corrected, FeedbackReceipt
+from mindmem.core.feedback.terms import bound, plain
 from mindmem.core.identity import traces
 from mindmem.core.ingest.failure import ExtractionFailed, reply_aside
 from mindmem.core.ingest.memories import entity_of_name, new_memory
@@ -125,12 +126,13 @@ async def _decided(services: Services, work: Round) -> tuple[list[Decided], list
     decided: list[Decided] = []
     searched: list[str] = []
     for signal in work.signals:
+        known = given
         claim = await _claim(services, work, signal, sentence(signal.statement))
         asked = CorrectionRequest(
             signal=replace(signal, statement=sentence(signal.statement)) if not signal.fragment else signal,
             claim=claim,
-            recalled=tuple(one for one in given if one not in own),
-            own=own,
+            recalled=_shown(services, given, own),
+            own=_shown(services, own),
             speaker=work.message.name or "user",
             before=work.before,
         )
@@ -138,17 +140,16 @@ async def _decided(services: Services, work: Round) -> tuple[list[Decided], list
         query = ""
         if not isinstance(verdict, Judged) or verdict.value.op == "search":
             query = (verdict.value.query if isinstance(verdict, Judged) else "") or _query(signal, work.before)
-            found = [*asked.recalled, *_search(services, work.scope, query)]
-            more = tuple({one.memory_id: one for one in found if one not in own}.values())
-            asked = replace(asked, recalled=more, last=True)
+            known = list({one.memory_id: one for one in (*known, *_search(services, work.scope, query))}.values())
+            asked = replace(asked, recalled=_shown(services, known, own), last=True)
             verdict = await _asked(services, asked)
         correction = verdict.value if isinstance(verdict, Judged) else Correction("none", "nobody can tell")
         if isinstance(verdict, Failed):
             _set_aside(services, work.message, verdict)
             correction = Correction("none", "what the model wrote can't be read; it is in quarantine")
-        decided.append(await _vetted(services, work, asked, correction))
+        decided.append(await _vetted(services, work, asked, correction, (*known, *own)))
         searched.append(query)
-    return decided, searched
+    return settled(decided), searched
 
 
 async def _asked(services: Services, request: CorrectionRequest) -> Verdict[Correction]:
@@ -158,9 +159,16 @@ async def _asked(services: Services, request: CorrectionRequest) -> Verdict[Corr
     return verdict
 
 
-async def _vetted(services: Services, work: Round, asked: CorrectionRequest, wanted: Correction) -> Decided:
-    """Return what may be done: targets among what was shown, and a claim for all that is to be kept."""
-    shown = {one.memory_id: one for one in (*asked.recalled, *asked.own)}
+def _shown(services: Services, known: Sequence[Memory], but: Sequence[Memory] = ()) -> tuple[Memory, ...]:
+    apart = {one.memory_id for one in but}
+    return tuple(plain(services, one) for one in known if one.memory_id not in apart)
+
+
+async def _vetted(
+    services: Services, work: Round, asked: CorrectionRequest, wanted: Correction, known: Sequence[Memory]
+) -> Decided:  # fmt: skip
+    """Return what may be done: targets among what was shown, as they are, and a claim for all that is to be kept."""
+    shown = {one.memory_id: one for one in known}
     targets = tuple(shown[name] for name in dict.fromkeys(wanted.targets) if name in shown)
     if wanted.op in ("none", "delete", "search"):
         return Decided(asked.signal, wanted, None, targets)
@@ -169,7 +177,10 @@ async def _vetted(services: Services, work: Round, asked: CorrectionRequest, wan
         claim = await _claim(services, work, replace(asked.signal, fragment=False), wanted.content)
     if claim is None:
         return Decided(asked.signal, Correction("none", "there is nothing to keep"))
-    return Decided(asked.signal, wanted, adopted(claim, wanted, targets[0]) if targets else claim, targets)
+    about = adopted(claim, wanted, targets[0]) if targets else claim
+    if about is claim or about.property_name == claim.property_name:
+        about = await bound(services, work.message, about)
+    return Decided(asked.signal, wanted, about, targets)
 
 
 async def _claim(services: Services, work: Round, signal: Signal, content: str) -> Candidate | None:

@@ -7,13 +7,15 @@ from support.corrections import CHINESE, ENGLISH, OTHER_CHINESE, OTHER_ENGLISH, 
 
 from mindmem import Memory
 from mindmem.core.records import Memory as MemoryRecord
+from mindmem.core.settings import Settings
 
 SAME, OTHER = (*ENGLISH, *CHINESE), (*OTHER_ENGLISH, *OTHER_CHINESE)
 
 
-@pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    with Memory(tmp_path_factory.mktemp("dialogues") / "home") as opened:
+@pytest.fixture(scope="module", params=["vanilla", "schema"])
+def memory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    settings = Settings.load(home=tmp_path_factory.mktemp("dialogues") / "home", ingest={"mode": request.param})
+    with Memory(settings=settings) as opened:
         yield opened
 
 
