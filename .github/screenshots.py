@@ -35,6 +35,10 @@ PAGES: Final = {
     "search": "search?q=Where+does+Mara+live%3F&user=mara",
     "memories": "memories",
     "memory": "memories?memory={memory}",
+    "dreaming": "dreaming",
+    "dreaming-run": "dreaming?run={run}",
+    "feedback": "feedback",
+    "agentic": "search?q=Where+does+Mara+work+and+live%3F&user=mara&strategy=agentic",
     "ingestion": "ingestion",
     "cost": "cost",
     "schema": "schema",
@@ -48,6 +52,13 @@ LATER: Final = (
     ("2025-02-03T18:00", "Mara", "My locker number is 318 now."),
 )
 """Said after the story, so that timelines have something to show."""
+NIGHTS: Final = (
+    ("I live in Faro.", "I live in Evora now.", "I have two dogs."),
+    ("I work at a school.", "My favourite colour is green.", "My favourite colour is blue now."),
+    ("I live in Sintra now.", "My locker number is 12.", "My locker number is 31 now."),
+    ("I live in Cascais now.", "My favourite colour is red now.", "I have three dogs now."),
+)
+"""Said between nights by somebody whose adds resolve nothing, so that dreams have something to do."""
 
 
 def main() -> int:
@@ -81,17 +92,37 @@ def tell(home: Path) -> None:
         for at, name, text in LATER:
             line = {"role": "user", "name": name, "timestamp": at, "timezone": story.ZONE, "content": text}
             memory.add([line], user_id=story.USER, session_id=at[:10])
+        memory.feedback("No, I meant Coimbra, not Braga.", user_id=story.USER, name="Mara")
+        memory.feedback("For emails to my boss, please use a formal tone.", user_id=story.USER, name="Mara")
         memory.enqueue("I play the cello.", user_id="jonas")
+    dream(home)
+
+
+def dream(home: Path) -> None:
+    """Let some nights pass over what adds did not resolve, and leave a proposal that waits."""
+    from mindmem import Memory
+    from mindmem.core.settings import Settings
+
+    settings = Settings.load(home=home, ingest={"resolve_updates": False, "resolve_merges": False},
+                             dream={"min_age_hours": 0.0, "cap": 1.0})  # fmt: skip
+    with Memory(settings=settings) as memory:
+        for night, told in enumerate(NIGHTS):
+            for place, text in enumerate(told):
+                at = f"2025-03-{night * 7 + place + 1:02d}T20:00"
+                line = {"role": "user", "name": "Ines", "timestamp": at, "content": text}
+                memory.add([line], user_id="ines", session_id=at[:10])
+            memory.dream("ines", dry_run=night == len(NIGHTS) - 1)
 
 
 def of_interest(home: Path) -> dict[str, str]:
-    """Return the ids that addresses need: an entity with a timeline, and one of its memories."""
+    """Return the ids that addresses need: an entity with a timeline, one of its memories, a run of a dream."""
     from mindmem import Memory
 
     with Memory(home) as memory:
         found = memory.list(page_size=1000).memories
+        runs = [change.run_id for change in memory.changes(limit=200) if change.kind == "dream" and change.run_id]
     best = max(found, key=lambda one: (one.entity_name == "Mara", one.property_name == "lives_in"))
-    return {"entity": best.entity_id, "memory": best.memory_id}
+    return {"entity": best.entity_id, "memory": best.memory_id, "run": next(iter(runs), "")}
 
 
 @contextmanager

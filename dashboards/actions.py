@@ -5,13 +5,18 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from mindmem.core.errors import Conflict
 from mindmem.core.ingest.retry import can_retry, retry
 from mindmem.core.ledger.port import Quarantined
 from mindmem.core.records import Change, Memory
+from mindmem.core.records.dream import Proposal
+from mindmem.core.reports.dream import headline
 from mindmem.dashboards import widgets
 from mindmem.dashboards.store import Store
 
-__all__ = ["memory_buttons", "quarantine_buttons", "undo_button", "writes_hint"]
+__all__ = [
+    "memory_buttons", "proposal_buttons", "quarantine_buttons", "undo_button", "undo_run_button", "writes_hint",
+]  # fmt: skip
 
 _ACTOR = "dashboard"
 
@@ -41,16 +46,48 @@ def memory_buttons(store: Store, memory: Memory) -> None:
                     store.memory.delete(memory.memory_id, actor=_ACTOR)
 
 
-def undo_button(store: Store, change: Change) -> None:
-    """Show the button that takes a change back."""
+def undo_button(store: Store, change: Change, *, key: str = "") -> None:
+    """Show the button that takes a change back; ``key`` tells several of a page apart."""
     if not store.settings.dashboard.writes:
         return
     with st.popover("Take this change back", icon=":material/undo:"):
         st.write("Everything that it wrote goes back to how it was, by a new change. The history stays.")
-        cascade = st.checkbox("Also take back later changes of the same memories")
-        if st.button("Take it back", type="primary"):
+        cascade = st.checkbox("Also take back later changes of the same memories", key=f"cascade {key}")
+        if st.button("Take it back", type="primary", key=f"undo {key}"):
             with _done("Taken back."):
                 store.memory.undo(change.change_id, cascade=cascade, actor=_ACTOR)
+
+
+def proposal_buttons(store: Store, proposal: Proposal) -> None:
+    """Show the buttons that carry a dream's proposal out, or turn it down."""
+    name = proposal.proposal_id
+    with st.container(horizontal=True, gap="small"):
+        with st.popover("Approve", icon=":material/check:"):
+            st.write("It is decided again on today's memories, and nothing is done that is not shown here.")
+            if st.button("Carry it out", type="primary", key=f"approve {name}"):
+                with _done() as said, st.spinner("Consolidating…"):
+                    report = store.memory.approve(name, actor=_ACTOR)
+                    if report.failed:
+                        # A user's id is no mark-up, but it may look like one: only the cause is told.
+                        raise Conflict("; ".join(one.cause or "some clusters stay pending" for one in report.scopes))
+                    said.append(headline(report))
+        with st.popover("Reject", icon=":material/close:"):
+            st.write("Nothing of it is done, and no later run proposes it again.")
+            if st.button("Turn it down", type="primary", key=f"reject {name}"):
+                with _done("Rejected."):
+                    store.memory.reject(name, actor=_ACTOR)
+
+
+def undo_run_button(store: Store, run_id: str) -> None:
+    """Show the button that takes a whole dream back."""
+    if not writes_hint(store):
+        return
+    with st.popover("Take this run back", icon=":material/undo:"):
+        st.write("All that it did in every user's memories goes back to how it was, and no later run does it again.")
+        cascade = st.checkbox("Also take back later changes of the same memories", key=f"cascade {run_id}")
+        if st.button("Take the run back", type="primary", key=f"undo {run_id}"):
+            with _done("Taken back."):
+                store.memory.undo_run(run_id, cascade=cascade, actor=_ACTOR)
 
 
 def quarantine_buttons(store: Store, item: Quarantined) -> None:
@@ -72,9 +109,10 @@ def quarantine_buttons(store: Store, item: Quarantined) -> None:
 
 
 @contextmanager
-def _done(said: str) -> Iterator[None]:
-    """Show the page anew after what was done, or why it could not be."""
+def _done(said: str = "") -> Iterator[list[str]]:
+    """Show the page anew after what was done, or why it could not be. What is said may also be given in its course."""
     with widgets.boundary("That could not be done"):
-        yield
-        st.toast(said, icon=":material/check:")
+        told = [said] if said else []
+        yield told
+        st.toast(" ".join(told), icon=":material/check:")
         st.rerun()

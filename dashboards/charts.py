@@ -3,16 +3,18 @@
 Fonts, grounds and the colours of categories are Streamlit's theme; what has a meaning takes its colour from ``theme``.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import altair as alt
 import polars as pl
 
+from mindmem.core.reports.runs import DreamRun
 from mindmem.dashboards.figures import step_of
 from mindmem.dashboards.theme import COLOURS
 
-__all__ = ["activity", "growth", "spending", "timeline"]
+__all__ = ["activity", "growth", "issues", "shares", "spending", "timeline"]
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
@@ -57,6 +59,60 @@ def activity(frame: pl.DataFrame) -> Chart:
         )
     )
     return made
+
+
+def shares(runs: Sequence[DreamRun]) -> Chart:
+    """Return AMCR and recall retention by run, oldest first, in percent."""
+    rows = [
+        (place, one.at, what, share)
+        for place, one in enumerate(runs, 1)
+        for what, share in (("AMCR", one.amcr), ("recall kept", one.retention))
+        if share is not None
+    ]
+    frame = pl.DataFrame(rows, schema=["run", "at", "what", "share"], orient="row")
+    base = alt.Chart(frame, title="AMCR and recall kept, by run", height=240).encode(
+        x=_by_run(runs),
+        y=alt.Y("share:Q", title="share", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+        color=_colours("what", {"AMCR": COLOURS["archived"], "recall kept": COLOURS["active"]}),
+        tooltip=[_at("at"), alt.Tooltip("what:N", title="what"), alt.Tooltip("share:Q", format=".1%")],
+    )
+    shape = alt.Shape("what:N", legend=None)
+    return alt.layer(base.mark_line(strokeWidth=2), base.mark_point(filled=True, size=50).encode(shape=shape))
+
+
+def issues(runs: Sequence[DreamRun]) -> Chart:
+    """Return how many issues of which kind each run found, oldest first."""
+    rows = [
+        (place, one.at, kind.replace("_", " "), number)
+        for place, one in enumerate(runs, 1)
+        for kind, number in one.issues.items()
+    ]
+    schema: dict[str, pl.DataType | type[pl.DataType]] = {
+        "run": pl.Int64,
+        "at": pl.Datetime("us", "UTC"),
+        "kind": pl.String,
+        "number": pl.Int64,
+    }
+    made: alt.Chart = (
+        alt.Chart(pl.DataFrame(rows, schema=schema, orient="row"), title="Issues found, by run", height=240)
+        .mark_bar(size=12)
+        .encode(
+            x=_by_run(runs),
+            y=alt.Y("number:Q", title="issues", axis=alt.Axis(tickMinStep=1)),
+            color=alt.Color("kind:N", title=None, legend=alt.Legend(orient="bottom", columns=3)),
+            tooltip=[_at("at"), alt.Tooltip("kind:N", title="kind"), alt.Tooltip("number:Q", title="issues")],
+        )
+    )
+    return made
+
+
+def _by_run(runs: Sequence[DreamRun]) -> alt.X:
+    """Return the axis of runs by their number: nights lie evenly, and runs of one night not upon each other."""
+    domain = [0.5, max(len(runs), 2) + 0.5]
+    return alt.X(
+        "run:Q", title=f"the latest {len(runs)} runs", scale=alt.Scale(domain=domain, nice=False),
+        axis=alt.Axis(tickMinStep=1, format="d", grid=False),
+    )  # fmt: skip
 
 
 def timeline(frame: pl.DataFrame, at: datetime, name: str) -> Chart:

@@ -10,11 +10,16 @@ from mindmem.dashboards import actions, readers, widgets
 from mindmem.dashboards.markup import element, group
 from mindmem.dashboards.store import Store
 
-__all__ = ["memory_page"]
+__all__ = ["memory_page", "relation_of"]
 
 _AROUND = 3
 """Messages shown before and after one that a memory rests on."""
 _RELATIVES = 50
+_RELATIONS = {
+    "supersedes": ("gave way to this one", "took its place"),
+    "derived_from": ("went into this one", "was made of it"),
+}
+"""Kinds of edges by what the other memory is, where the edge begins here and where it ends here."""
 
 
 def memory_page(store: Store, memory_id: str) -> None:
@@ -133,17 +138,30 @@ def _relatives(store: Store, memory: Memory) -> None:
     zone, owner = widgets.zone(store), memory.scope.partition
     edges = store.reader.edges(owner, src=[memory.memory_id], relation="RELATED_TO")
     edges += store.reader.edges(owner, dst=[memory.memory_id], relation="RELATED_TO")
-    kinds = {one.dst if one.src == memory.memory_id else one.src: one.kind for one in edges}
-    kinds |= dict.fromkeys(memory.parents, "parent")
-    kinds.pop(memory.memory_id, None)
-    found = store.reader.memories(owner, ids=list(kinds)[:_RELATIVES]) if kinds else []
+    told = {
+        one.dst if one.src == memory.memory_id else one.src: relation_of(one.kind, outwards=one.src == memory.memory_id)
+        for one in edges
+    }
+    told = dict.fromkeys(memory.parents, relation_of("derived_from", outwards=True)) | told
+    told.pop(memory.memory_id, None)
+    found = store.reader.memories(owner, ids=list(told)[:_RELATIVES]) if told else []
     if not found:
         widgets.empty("It has no relatives", "It was said, and neither came from other memories nor led to any.")
         return
-    for one in found:
-        label = element("span", kinds[one.memory_id].replace("_", " ") or "related", class_="mm-chip")
-        widgets.show(group([label, widgets.memory_card(one, zone, dimmed=one.status != "active")]))
-        widgets.link("memories", "Open", memory=one.memory_id)
+    for place, one in enumerate(found, 1):
+        chip = element("span", told[one.memory_id], class_="mm-chip")
+        widgets.show(group([chip, widgets.memory_card(one, zone, dimmed=one.status != "active")]))
+        widgets.link("memories", f"Open relative {place}", memory=one.memory_id)
+
+
+def relation_of(kind: str, *, outwards: bool) -> str:
+    """Return how a relative stands to the memory shown: ``outwards`` where the edge begins there.
+
+    >>> relation_of("supersedes", outwards=False)
+    'took its place'
+    """
+    way, back = _RELATIONS.get(kind, (kind.replace("_", " ") or "related",) * 2)
+    return way if outwards else back
 
 
 def _change(store: Store, memory: Memory) -> None:

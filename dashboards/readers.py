@@ -11,15 +11,19 @@ import polars as pl
 import streamlit as st
 
 from mindmem.core.clock import SystemClock
-from mindmem.core.records import Change, Memory, Message
+from mindmem.core.ledger.proposals import Dreams
+from mindmem.core.records import Change, Memory, Message, Partition
+from mindmem.core.records.dream import DiffLine, Proposal
+from mindmem.core.reports import corrections as feedback
+from mindmem.core.reports import runs
 from mindmem.core.settings import Settings
 from mindmem.core.spending import Line, spending
 from mindmem.dashboards import figures
 from mindmem.dashboards.store import At, Store, identity, open_existing
 
 __all__ = [
-    "changes", "entities", "growth", "memories", "messages", "now", "spent", "store_of", "totals", "users",
-    "versions",
+    "changes", "corrections", "dream_runs", "entities", "growth", "memories", "messages", "now", "proposals",
+    "readings", "run_lines", "spent", "store_of", "totals", "users", "versions",
 ]  # fmt: skip
 
 USERS = 200
@@ -97,6 +101,36 @@ def memories(_store: Store, at: At, user_id: str | None, ids: Sequence[str]) -> 
 def messages(_store: Store, at: At, user_id: str | None, ids: Sequence[str]) -> dict[str, Message]:  # noqa: ARG001 (the cache's key)
     """Return the messages that exist, by id."""
     return _store.reader.messages(_store.owner(user_id), ids)
+
+
+@st.cache_data(show_spinner="Reading the runs…", max_entries=16)
+def dream_runs(_store: Store, at: At, user_id: str | None) -> list[runs.DreamRun]:  # noqa: ARG001 (the cache's key)
+    """Return the latest runs of dreams, oldest first."""
+    return runs.dream_runs(_store.reader, _store.owner(user_id))
+
+
+@st.cache_data(show_spinner="Reading what the run did…", max_entries=16)
+def run_lines(_store: Store, at: At, user_id: str | None, run_id: str, limit: int) -> tuple[list[DiffLine], int]:  # noqa: ARG001 (the cache's key)
+    """Return what a run did, and how many lines that are in all."""
+    return runs.run_lines(_store.reader, _store.owner(user_id), run_id, limit)
+
+
+@st.cache_data(show_spinner="Reading the proposals…", max_entries=16)
+def proposals(_store: Store, at: At, user_id: str | None) -> list[Proposal]:
+    """Return all proposals of dreams, newest first."""
+    owner = None if user_id is None else Partition(at.project_id, user_id)
+    return Dreams(_store.ledger, _store.reader, at.project_id).proposals(owner, None)
+
+
+@st.cache_data(show_spinner="Reading the feedback…", max_entries=16)
+def corrections(_store: Store, at: At, user_id: str | None, limit: int) -> list[feedback.Given]:  # noqa: ARG001 (the cache's key)
+    """Return the latest feedback that changed something, newest first."""
+    return feedback.corrections(_store.reader, _store.owner(user_id), limit)
+
+
+def readings(store: Store) -> list[feedback.Reading]:
+    """Return how far each user's sessions have been read for feedback."""
+    return feedback.readings(store.ledger, store.project_id)
 
 
 def spent(store: Store, days: int | None) -> list[Line]:

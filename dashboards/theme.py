@@ -62,6 +62,14 @@ CSS: Final = """<style>
   border-radius: 50%; background: #8b989c; }
 .mm-steps li.mm-now::before { background: #12898f; }
 .mm-steps li:last-child { border-left-color: transparent; padding-bottom: .2rem; }
+.mm-diff { margin: .5rem 0 .1rem; overflow-wrap: anywhere; } .mm-diff mark { color: inherit; border-radius: .2rem; }
+.mm-line { margin: .1rem 0; padding: .15rem .6rem; white-space: pre-wrap; border-left: 3px solid transparent;
+  border-radius: .3rem; }
+.mm-line.mm-gone { border-left-color: #c2621b; background: color-mix(in srgb, #c2621b 12%, transparent); }
+.mm-line.mm-comes { border-left-color: #12898f; background: color-mix(in srgb, #12898f 12%, transparent); }
+.mm-line.mm-stays { border-left-color: color-mix(in srgb, currentColor 25%, transparent); }
+.mm-gone mark { background: color-mix(in srgb, #c2621b 34%, transparent); }
+.mm-comes mark { background: color-mix(in srgb, #12898f 34%, transparent); }
 .mm-empty { text-align: center; padding: 1.6rem 1rem; border-radius: .7rem;
   border: 1px dashed color-mix(in srgb, currentColor 28%, transparent); }
 .mm-empty h3 { margin: 0 0 .3rem; padding: 0; font-size: 1.1rem; } .mm-empty p { margin: 0; opacity: .85; }

@@ -35,6 +35,7 @@ __all__ = [
     "numbers",
     "publish_links",
     "quote",
+    "run_link",
     "score",
     "show",
     "steps",
@@ -45,6 +46,8 @@ __all__ = [
 
 _PAGES: Final = "mindmem.pages"
 _USER: Final = "mindmem.user"
+_FLOW_RUN: Final = 36
+"""Characters of a flow run's id; others have other lengths."""
 _CUT: Final = 4_000
 """Characters of a text that are shown at most in a list."""
 
@@ -139,6 +142,13 @@ def publish_links(pages: Mapping[str, StreamlitPage]) -> None:
 def link(page: str, label: str, icon: str = ":material/arrow_forward:", **query: str) -> None:
     """Show a link to another page, with a query such as ``memory="mem_…"``. ``label`` is our words, never content."""
     st.page_link(st.session_state[_PAGES][page], label=label, icon=icon, query_params=query)
+
+
+def run_link(store: Store, run_id: str) -> None:
+    """Show a link to a run in the Prefect UI, where it was one of a flow."""
+    url = store.settings.dashboard.prefect_url.rstrip("/")
+    if url and len(run_id) == _FLOW_RUN:
+        st.link_button(f"Run {run_id[:8]}", f"{url}/runs/flow-run/{run_id}", icon=":material/play_circle:")
 
 
 # -- memories
@@ -253,7 +263,8 @@ def change_line(change: Change) -> str:
 
 def change_detail(change: Change, at: tzinfo = UTC) -> str:
     """Return when a change was made, for whom, by whom and why."""
-    reason = "" if change.reason == change.kind else change.reason
+    # Ids of messages are for programs.
+    reason = "" if change.reason == change.kind or change.kind == "feedback" else change.reason
     parts = (day(change.recorded_at, zone=at), change.scope.user_id, change.actor and f"by {change.actor}", reason)
     return " · ".join(part for part in parts if part)
 

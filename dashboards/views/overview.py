@@ -13,7 +13,7 @@ from mindmem.dashboards.store import Store
 __all__ = ["PAGE"]
 
 _RUNS: Final = 200
-"""Newest changes in which runs and dreams are looked for."""
+"""Newest changes in which runs are looked for."""
 _SHOWN: Final = 8
 
 
@@ -39,7 +39,7 @@ def render(store: Store) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         _health(store)
-        _dreams(store, changes)
+        _dreams(store, user)
     with right:
         _latest(store, changes)
 
@@ -83,16 +83,14 @@ def _health(store: Store) -> None:
     st.caption("`mindmem doctor` compares ledger, tables and index in full.")
 
 
-def _dreams(store: Store, changes: list[Change]) -> None:
+def _dreams(store: Store, user: str | None) -> None:
     st.subheader("Dreams", anchor=False)
-    dreams = [one for one in changes if one.kind == "dream"][:_SHOWN]
-    if not dreams:
-        widgets.empty(
-            "No dream among the latest changes", "Consolidate now with `mindmem dream`, or wait for the night."
-        )
+    runs = readers.dream_runs(store, store.at(), user)
+    if not runs:
+        widgets.empty("Nothing was dreamt yet", "Consolidate now with `mindmem dream`, or wait for the night.")
         return
-    zone = widgets.zone(store)
-    widgets.show(widgets.steps([(widgets.change_line(one), widgets.change_detail(one, zone), True) for one in dreams]))
+    st.altair_chart(charts.shares(runs))
+    widgets.link("dreaming", "All runs, and what waits for a word", ":material/bedtime:")
 
 
 def _latest(store: Store, changes: list[Change]) -> None:
@@ -107,8 +105,7 @@ def _latest(store: Store, changes: list[Change]) -> None:
         with st.container(horizontal=True, gap="small"):
             st.link_button("Prefect UI", url, icon=":material/account_tree:")
             for run in runs[:3]:
-                if len(run) == 36:
-                    st.link_button(f"Run {run[:8]}", f"{url}/runs/flow-run/{run}", icon=":material/play_circle:")
+                widgets.run_link(store, run)
 
 
 PAGE = Page("Overview", ":material/space_dashboard:", 10, render)

@@ -1,13 +1,16 @@
 """Search: a question, what is found and why, and the text that an agent would get."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, time
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
 from mindmem.core.records import Hit, SearchResult
 from mindmem.core.records.memory import MEM_TYPES
+from mindmem.core.search.agentic import Done, Judged, Planned, Retrieved, Step
 from mindmem.core.search.context import render as context
+from mindmem.core.search.recipes import STRATEGIES, Strategy
 from mindmem.dashboards import widgets
 from mindmem.dashboards.markup import group
 from mindmem.dashboards.page import Page
@@ -16,6 +19,12 @@ from mindmem.dashboards.store import Store
 __all__ = ["PAGE"]
 
 _QUOTES: Final = 3
+_STRATEGY: Final = {
+    "fast": "asks the index once",
+    "balanced": "also follows paths over the entities that the question names",
+    "deep": "also adds neighbours on timelines and related memories",
+    "agentic": "plans, searches and judges in rounds",
+}
 _BUDGETS: Final = (500, 1_000, 2_000, 4_000, 8_000)
 
 
@@ -29,15 +38,20 @@ def render(store: Store) -> None:
     query = st.text_input("Question", asked, placeholder="Where does Mara live?", icon=":material/search:")
     if query != asked:
         st.query_params["q"] = query
+    strategy = _strategy(store)
     with st.expander("Filters", icon=":material/tune:"):
         filters, top_k, as_of, threshold = _narrowed()
     if not query.strip():
         widgets.empty("Ask something", "In the words that an agent would use; any language will do.")
         return
-    result = store.memory.search(
-        query, user_id=widgets.user(), top_k=top_k, filters=filters, as_of=as_of, score_threshold=threshold or None,
-        evidence=True,
-    )  # fmt: skip
+    asks: dict[str, Any] = {
+        "user_id": widgets.user(), "top_k": top_k, "filters": filters, "as_of": as_of,
+        "score_threshold": threshold or None, "evidence": True,
+    }  # fmt: skip
+    if strategy == "agentic":
+        result = _in_rounds(store.memory.search_steps(query, **asks))
+    else:
+        result = store.memory.search(query, strategy=strategy, **asks)
     for note in result.notes:
         widgets.show(widgets.note(note))
     if not result.hits:
@@ -49,6 +63,43 @@ def render(store: Store) -> None:
             _hit(store, hit, place)
     with rendered:
         _context(result, query)
+
+
+def _strategy(store: Store) -> Strategy:
+    asked = st.query_params.get("strategy", store.settings.search.strategy)
+    chosen: Strategy = st.segmented_control(
+        "Strategy", STRATEGIES, default=asked if asked in STRATEGIES else "fast", required=True, key="search.strategy",
+        format_func=str.capitalize,
+    )  # fmt: skip
+    if chosen != asked:
+        st.query_params["strategy"] = chosen
+    st.caption(f"{chosen.capitalize()} {_STRATEGY[chosen]}.")
+    return chosen
+
+
+def _in_rounds(steps: Iterator[Step]) -> SearchResult:
+    """Show each step of an agentic search as it is done, and return the result."""
+    shown: list[tuple[str, str, bool]] = []
+    with st.status("Searching in rounds…", expanded=True) as box:
+        place = st.empty()
+        for step in steps:
+            if isinstance(step, Done):
+                told = f"{widgets.counted(step.rounds, 'round')}, {widgets.counted(len(step.result.hits), 'hit')}"
+                box.update(label=told, state="complete", expanded=True)
+                return step.result
+            shown.append(_step(step))
+            place.html(widgets.steps(shown))
+    raise AssertionError("the last step is Done")
+
+
+def _step(step: Planned | Retrieved | Judged) -> tuple[str, str, bool]:
+    if isinstance(step, Planned):
+        span = " to ".join(f"{one:%Y-%m-%d}" for one in (step.begin, step.end) if one is not None)
+        about = "\n".join(part for part in (step.reason, span and f"about {span}") if part)
+        return f"Round {step.round}: search for " + "; ".join(f"“{one}”" for one in step.queries), about, False
+    if isinstance(step, Retrieved):
+        return f"{widgets.counted(len(step.hits), 'memory', 'memories')} so far, {step.new} of them new", "", False
+    return "That is enough" if step.enough else "Not enough yet", step.reason, step.enough
 
 
 def _narrowed() -> tuple[dict[str, object], int, datetime | None, float]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
-from support.pages import HOSTILE, SOURCE, Open, settings
+from support.pages import HOSTILE, SOURCE, Open, dream_in, settings
 
 from mindmem.core.memory import Memory
 from mindmem.core.serve.story import play
@@ -38,6 +38,14 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
         play(memory)
     with Memory(settings=settings(home)) as memory:
         memory.enqueue("I play the cello.", user_id="jonas")
+    return home
+
+
+@pytest.fixture(scope="session")
+def dreamt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the home of a store with a dream that archived, a proposal that waits, and feedback; it is only read."""
+    home = tmp_path_factory.mktemp("dreamt")
+    dream_in(home)
     return home
 
 

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
+from support.dreams import dream_store, say
 
 from mindmem.core.settings import Settings
 
-__all__ = ["HOSTILE", "PAGES", "SOURCE", "Open", "elements", "settings", "words"]
+__all__ = ["HOSTILE", "PAGES", "SOURCE", "Open", "dream_in", "elements", "settings", "words"]
 
-PAGES = ("overview", "timelines", "search", "memories", "ingestion", "cost", "schema")
+PAGES = ("overview", "timelines", "search", "memories", "dreaming", "feedback", "ingestion", "cost", "schema")
 HOSTILE = (
     "<img src=x onerror=alert(1)> **bold** [a](https://example.com) $x$ :material/home: :red[danger] </style><script>"
 )
@@ -26,6 +27,19 @@ Open = Callable[..., AppTest]
 def settings(home: Path) -> Settings:
     """Return the settings of a store that needs no model."""
     return Settings.load({}, home=home, embedder="none")
+
+
+def dream_in(home: Path) -> None:
+    """Let a store dream once for ann, propose for ben, and take feedback of ann's."""
+    with dream_store(home) as memory:
+        say(memory, "I live in Rome.", day=1)
+        say(memory, "I live in Oslo now.", day=9)
+        say(memory, "I live in Bonn.", user="ben", day=1, name="Ben")
+        say(memory, "I live in Kiel now.", user="ben", day=9, name="Ben")
+        memory.dream("ann")
+        memory.dream("ben", dry_run=True)
+        memory.feedback("No, I meant Bergen, not Oslo.", user_id="ann", name="Ann")
+        memory.feedback("For emails to my boss, please use a formal tone.", user_id="ann", name="Ann")
 
 
 def words(app: AppTest) -> str:
