@@ -8,18 +8,19 @@ same id: what was applied is no issue any more, and adds are marked last, only w
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final, TypedDict, get_args
+from typing import Final, TypedDict, TypeVar, get_args
 
 from mindmem.core import ids
 from mindmem.core.apply import Request
 from mindmem.core.clock import monotonic
-from mindmem.core.dream.clusters import Cluster, clusters, windows
+from mindmem.core.dream.clusters import Cluster, clusters
+from mindmem.core.dream.judging import Wishes, wishes_of
 from mindmem.core.dream.measure import Probe, found, probes
 from mindmem.core.dream.plan import Decided, Limits, decide, edge_key
-from mindmem.core.dream.sayings import Sayings, Told, ordered, said_together
+from mindmem.core.dream.sayings import Sayings, Told, ordered
 from mindmem.core.errors import Conflict, LeaseTaken, MindMemError, NotFound, ScopeChanged
 from mindmem.core.failpoints import reach
 from mindmem.core.index.filters import Test
@@ -27,8 +28,8 @@ from mindmem.core.ingest.failure import reply_aside
 from mindmem.core.ledger.port import Lease
 from mindmem.core.ledger.proposals import Dreams
 from mindmem.core.llm.port import charged_to
-from mindmem.core.reason.dream_port import ActionRequest, DetectRequest, DreamAction, DreamReasoner, Issue, Survey
-from mindmem.core.reason.port import Failed, Judged
+from mindmem.core.reason.dream_port import DreamReasoner, Survey
+from mindmem.core.reason.port import Failed
 from mindmem.core.records import Change, Memory, Partition, Scope, Spent
 from mindmem.core.records.dream import DiffLine, DreamReport, Pending, Proposal, ScopeDream
 from mindmem.core.retrieve import Request as SearchFor
@@ -42,6 +43,8 @@ from mindmem.core.upkeep import caught_up
 __all__ = ["approve", "close_night", "dream", "dreams_of", "ended", "proposals", "reject", "undo_run"]
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _PAGE: Final = 1000
 _TRIES: Final = 8
@@ -259,9 +262,10 @@ def _dreamt(
     outcomes: list[_Outcome] = []
     for start in range(0, len(state.clusters), _AT_ONCE):
         some = state.clusters[start : start + _AT_ONCE]
-        wanted_of = run(_asked(reasoner, some, state, settings.window, kept_lease))
+        wishes = wishes_of(reasoner, some, state.survey, state.sayings, settings.window)
+        wanted_of = run(kept_lease.while_(wishes))
         outcomes += [
-            _decide(services, cluster, wishes, state, limits) for cluster, wishes in zip(some, wanted_of, strict=True)
+            _decide(services, cluster, wanted, state, limits) for cluster, wanted in zip(some, wanted_of, strict=True)
         ]
     reach("dream.decided")
     scope = Scope(*partition)
@@ -378,7 +382,7 @@ class _Held:
     def __init__(self, services: Services, lease: Lease | None) -> None:
         self._ledger = services.ledger
         self._lease = lease
-        self.seconds = services.settings.store.lease_seconds
+        self._seconds = services.settings.store.lease_seconds
 
     def renew(self) -> None:
         """Hold it as long again.
@@ -387,21 +391,15 @@ class _Held:
             LeaseLost: another run has taken over.
         """
         if self._lease is not None:
-            self._lease = self._ledger.renew(self._lease, self.seconds)
+            self._lease = self._ledger.renew(self._lease, self._seconds)
 
-
-Wishes = list[tuple[Issue, tuple[DreamAction, ...]]]
-
-
-async def _asked(
-    reasoner: DreamReasoner, some: Sequence[Cluster], state: _State, size: int, lease: _Held
-) -> list[Wishes | Failed | BaseException]:
-    """Return what is wanted about each of some clusters, asked about at once; the lease is held meanwhile."""
-    asked = asyncio.gather(*(_wishes(reasoner, one, state, size) for one in some), return_exceptions=True)
-    while not asked.done():
-        await asyncio.wait({asked}, timeout=lease.seconds / 3)
-        lease.renew()
-    return asked.result()
+    async def while_(self, work: Coroutine[object, object, T]) -> T:
+        """Return what some work comes to; the lease is held meanwhile."""
+        task = asyncio.ensure_future(work)
+        while not task.done():
+            await asyncio.wait({task}, timeout=self._seconds / 3)
+            self.renew()
+        return task.result()
 
 
 def _decide(
@@ -432,30 +430,6 @@ def _set_aside(services: Services, cluster: Cluster, state: _State, failed: Fail
         scope = Scope(*state.partition)
         item = reply_aside(scope, cluster.name, "dream", failed.reason, failed.raw)
         services.ledger.quarantine([item])
-
-
-async def _wishes(reasoner: DreamReasoner, cluster: Cluster, state: _State, size: int) -> Wishes | Failed:
-    requests = []
-    for window in windows(cluster, state.survey, size):
-        memories = tuple(ordered(window, state.sayings))
-        requests.append(DetectRequest(memories, state.survey, said_together(memories, state.sayings)))
-    issues: list[Issue] = []
-    for verdict in await reasoner.detect.detect(requests):
-        if isinstance(verdict, Failed):
-            return verdict
-        if isinstance(verdict, Judged):
-            issues.extend(verdict.value)
-    known = {memory.memory_id: memory for memory in cluster.memories}
-    asked = [ActionRequest(issue, tuple(known[one] for one in issue.memory_ids if one in known)) for issue in issues]
-    plans = await reasoner.act.plan(asked)
-    failed = next((one for one in plans if isinstance(one, Failed)), None)
-    if failed is not None:
-        return failed
-    return [
-        (request.issue, verdict.value)
-        for request, verdict in zip(asked, plans, strict=True)
-        if isinstance(verdict, Judged)
-    ]
 
 
 def _code(error: Exception) -> str:

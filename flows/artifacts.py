@@ -75,13 +75,14 @@ async def publish_ingest(summary: IngestSummary, dashboard: str = "") -> None:
 
 
 async def publish_report(
-    key: str, title: str, facts: dict[str, str | int], findings: Sequence[str] = (), dashboard: str = ""
-) -> None:
-    """Publish a report of named counts as Markdown, below it what does not agree, and a link into the dashboard."""
+    key: str, title: str, facts: dict[str, str | int], findings: Sequence[str] = (), dashboard: str = "",
+    *, heading: str = "What does not agree",
+) -> None:  # fmt: skip
+    """Publish a report of named counts as Markdown, below it findings, if any, and a link into the dashboard."""
     lines = [f"# {title}", "", "| what | value |", "| --- | ---: |"]
     lines.extend(f"| {name} | {value} |" for name, value in facts.items())
     if findings:
-        lines += ["", "## What does not agree", "", *(f"- {finding}" for finding in findings)]
+        lines += ["", f"## {heading}", "", *(f"- {finding}" for finding in findings)]
     told = "\n".join(lines) + "\n" + links(dashboard, "overview")
     await acreate_markdown_artifact(told, key=key, description=title)
 

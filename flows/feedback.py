@@ -55,7 +55,7 @@ async def feedback(
         report = await correct_sessions(store, user_id)
     shown = {"users": report.scopes, "messages": report.messages, "signals": report.signals}
     counts = {f"corrections: {op}": number for op, number in report.counts.items()}
-    codes = [f"a user's sessions stay pending: {code}" for code in report.failed.values()]
+    codes = [f"a user's sessions: {code}" for code in report.failed.values()]
     found = facts(
         {
             **shown,
@@ -65,7 +65,7 @@ async def feedback(
             "left by the budget": len(report.stopped),
         }
     )
-    await publish_report("feedback-report", "Feedback", found, codes)
+    await publish_report("feedback-report", "Feedback", found, codes, heading="Stays pending")
     if report.failed:
         raise PendingFeedback(report)
     if report.stopped:

@@ -15,6 +15,7 @@ from mindmem.core.dreaming import dreams_of
 from mindmem.core.memory import Memory
 from mindmem.core.records.dream import DreamReport
 from mindmem.core.serve.cli import cli
+from mindmem.core.settings import Settings
 
 EARLIER = "Sara Quillon is famous for The Glass Harbour."
 LATER = "Sara Quillon is famous for Winter Letters."
@@ -102,6 +103,16 @@ def test_the_rules_asked_for_by_name_ask_no_model(tmp_path: Path, server: ModelS
     with store(tmp_path, server) as memory:
         memory.dream(user_id=USER, reasoner="rules")
         assert server.requests == []
+
+
+def test_dreams_and_feedback_are_judged_by_the_family_of_the_settings(tmp_path: Path, server: ModelServer) -> None:
+    llm = {"base_url": server.url, "model": "any"}
+    for family in ("rules", "llm"):
+        settings = Settings.load({}, home=tmp_path / family, embedder="none", reasoner=family, llm=llm)
+        with Memory(settings=settings) as memory:
+            services = memory.services
+            assert (services.dream_reasoner.name, services.feedback_reasoner.name) == (family, family)
+            assert services.dream_reasoner_of("rules").name == "rules"
 
 
 def test_what_it_cost_is_in_the_report_in_the_table_and_in_the_calls(tmp_path: Path, server: ModelServer) -> None:
