@@ -28,10 +28,11 @@ _ENDS = "da lin mund nor pia quen rath sen tor vik wyn dur lo mar".split()
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question and the numbers of the statements that lead to its answer."""
+    """A question, the numbers of the statements that lead to its answer, and the answer."""
 
     text: str
     facts: tuple[int, ...]
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def _asked(
         number, subject = latest[place, subject]
         facts.append(number)
         kind, said = _RELATIONS[place][1], _RELATIONS[place][3].format(said)
-    return Asked(chance.choice(_FRAMES).format(said), tuple(facts))
+    return Asked(chance.choice(_FRAMES).format(said), tuple(facts), subject)
 
 
 def _things(chance: random.Random, each: int) -> dict[str, list[str]]:

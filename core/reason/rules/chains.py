@@ -27,6 +27,8 @@ _LONGEST: Final = 300
 """Characters of a memory that is read as one statement at most."""
 _HOP: Final = 0.06
 """What each further memory of a chain costs, as a share of the question."""
+_BACK: Final = 0.15
+"""What it costs to go from a statement's value to its subject: one value may have many."""
 _FOCUS: Final = 0.35
 """What it is worth that the last memory tells of what the question asks for."""
 _RANK: Final = 0.25
@@ -39,7 +41,12 @@ _ENOUGH: Final = 0.4
 _UNHEARD: Final = 0.25
 """What a word of the question counts that no memory tells of: it can't tell chains apart."""
 _SORTAL: Final = re.compile(r"^(?:the|an?) (?P<kind>(?:[a-z-]+ )?[a-z-]+) (?:of|called|named) (?P<core>\S.*)$")
+_NAME: Final = re.compile(r"(?<!\w)[^\W\d_a-z][\w'’.&-]*(?: (?:(?:of|the|de|van|von|and) ){0,2}[^\W\d_a-z][\w'’.&-]*)*")
+_NAME_AT_END: Final = re.compile(rf" (?P<name>{_NAME.pattern})$")
+_AFTER: Final = re.compile(r".*\b(?:of|to|from|in|at|on|near|for|with|by|named|called) (?P<name>\S+(?: \S+)?)$")
 _STOPS: Final = STOP_WORDS["english"] | frozenset("name named called whose whom within".split())
+_ANYTHING: Final = frozenset("place location person people individual thing one entity".split())
+"""Nouns that anything may be asked for with: they tell no relation from another."""
 _UNTOLD: Final = frozenset({"negated", "hypothetical", "instruction_like", "deleted"})
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -54,21 +61,27 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class _Statement:
-    """A memory as a statement: the words around its value (with spaces at both ends, to look names up in), those of
-    them that tell the relation, the value's words, the value without what kind of thing it is, its place."""
+class _Step:
+    """A memory as a statement that leads from one of its ends to the other: from the words around the near end (with
+    spaces at both sides, to look names up in) by the words that tell the relation to the names of the far end.
+
+    ``back`` leads from the value to the subject. ``text`` is the far end as an answer. ``whole`` are the names in the
+    memory whose parts name something else.
+    """
 
     memory: Memory
-    about: str
+    near: str
     relation: tuple[str, ...]
-    value_words: str
-    value: str
+    far: tuple[str, ...]
+    text: str
     rank: int
+    back: bool
+    whole: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Trail:
-    steps: tuple[_Statement, ...]
+    steps: tuple[_Step, ...]
     said: tuple[float, ...]
     score: float
 
@@ -103,19 +116,20 @@ def read_chain(question: str, memories: Sequence[Memory]) -> Chain | None:
     """Return the best chain of at least two memories, None where none tells of enough of the question."""
     if is_chinese(question):
         return None
-    statements = [one for rank, memory in enumerate(memories) if (one := _statement(memory, rank)) is not None]
-    return _Chains(question, statements).best()
+    steps = [step for rank, memory in enumerate(memories) for step in _steps(memory, rank)]
+    return _Chains(question, steps).best()
 
 
 class _Chains:
-    """One question over its statements."""
+    """One question over the steps that memories allow."""
 
-    def __init__(self, question: str, statements: Sequence[_Statement]) -> None:
+    def __init__(self, question: str, steps: Sequence[_Step]) -> None:
         self._asked = f" {' '.join(words(question))} "
-        self._statements = statements
-        self._by_word: Mapping[str, list[_Statement]] = defaultdict(list)
-        for one in statements:
-            for word in set(one.about.split()):
+        self._steps = steps
+        self._total = 1.0
+        self._by_word: Mapping[str, list[_Step]] = defaultdict(list)
+        for one in steps:
+            for word in set(one.near.split()):
                 self._by_word[word].append(one)
 
     def best(self) -> Chain | None:
@@ -124,20 +138,22 @@ class _Chains:
             asked = [word for word in self._asked.replace(f" {name} ", " | ").split() if word != "|"]
             told = [word for word in asked if word not in _STOPS]
             if told:
-                found += [(trail, self._share(trail)) for trail in self._trails(name, first, self._weighed(told))]
+                weighed = self._weighed(told)
+                self._total = sum(weighed.values())
+                found += [(trail, sum(trail.said) / self._total) for trail in self._trails(name, first, weighed)]
         if not found:
             return None
         trail, share = max(found, key=lambda one: one[0].score)
         if len(trail.steps) < 2 or share < _ENOUGH:
             return None
-        return Chain(tuple(step.memory for step in trail.steps), trail.steps[-1].value, share)
+        return Chain(tuple(step.memory for step in trail.steps), trail.steps[-1].text, share)
 
-    def _anchors(self) -> dict[str, list[_Statement]]:
-        """The names of the question that statements are about, with these; of names within names the longest."""
-        names: dict[str, list[_Statement]] = defaultdict(list)
-        for one in self._statements:
+    def _anchors(self) -> dict[str, list[_Step]]:
+        """The names of the question that steps lead from, with these; of names within names the longest."""
+        names: dict[str, list[_Step]] = defaultdict(list)
+        for one in self._steps:
             for name in _names(one.memory):
-                if f" {name} " in self._asked and f" {name} " in one.about:
+                if f" {name} " in self._asked and f" {name} " in one.near:
                     names[name].append(one)
         return {
             name: found
@@ -145,8 +161,7 @@ class _Chains:
             if not any(f" {name} " in f" {other} " for other in names if other != name)
         }
 
-    def _trails(self, name: str, first: Sequence[_Statement], told: Mapping[str, float]) -> Iterator[_Trail]:
-        self._total = sum(told.values())
+    def _trails(self, name: str, first: Sequence[_Step], told: Mapping[str, float]) -> Iterator[_Trail]:
         nothing = _Trail((), (0.0,) * len(told), 0.0)
         trails = [trail for one in first if (trail := self._extended(nothing, one, name, told))]
         for _ in range(_MOST):
@@ -155,23 +170,26 @@ class _Chains:
             trails = [
                 longer
                 for trail in trails
-                for one in self._onward(trail)
-                if (longer := self._extended(trail, one, trail.steps[-1].value_words, told))
+                for name, one in self._onward(trail)
+                if (longer := self._extended(trail, one, name, told))
             ]
 
-    def _onward(self, trail: _Trail) -> list[_Statement]:
-        """The statements about the value of a trail's last one, without those that lead back."""
-        value = trail.steps[-1].value_words
-        if not value:
-            return []
-        near = self._by_word.get(value.split()[0], [])
-        been = {step.value_words for step in trail.steps}
-        return [
-            one for one in near if f" {value} " in one.about and one not in trail.steps and one.value_words not in been
-        ]
+    def _onward(self, trail: _Trail) -> Iterator[tuple[str, _Step]]:
+        """The steps from the far end of a trail, with the name that leads there, but for those that lead back."""
+        last = trail.steps[-1]
+        used = {step.memory.memory_id for step in trail.steps}
+        been = {name for step in trail.steps for name in step.far}
+        for name in last.far:
+            for one in self._by_word.get(name.split()[0], []):
+                if f" {name} " not in one.near or one.memory.memory_id in used or not been.isdisjoint(one.far):
+                    continue
+                if any(name != longer and f" {name} " in f" {longer} " for longer in one.whole):
+                    continue  # "York" is not what "New York" is about
+                if one.back == last.back or one.memory.property_name != last.memory.property_name:
+                    yield name, one  # there and back by one relation leads to others of the same
 
-    def _extended(self, trail: _Trail, one: _Statement, subject: str, told: Mapping[str, float]) -> _Trail | None:
-        known = set(subject.split())
+    def _extended(self, trail: _Trail, one: _Step, name: str, told: Mapping[str, float]) -> _Trail | None:
+        known = set(name.split())
         relation = [word for word in one.relation if word not in known]
         says = [weight * _says(word, relation) for word, weight in told.items()]
         said = tuple(map(max, trail.said, says))
@@ -181,14 +199,12 @@ class _Chains:
         heard = [says[at] for at, weight in enumerate(told.values()) if weight == 1.0][:_HEAD]
         focus = sum(heard) / len(heard) if heard else 0.0
         prior = sum(_RANK / (1 + step.rank / 2) for step in steps) / len(steps)
-        return _Trail(steps, said, sum(said) / self._total + _FOCUS * focus + prior - _HOP * (len(steps) - 1))
-
-    def _share(self, trail: _Trail) -> float:
-        return sum(trail.said) / self._total
+        costs = _HOP * (len(steps) - 1) + _BACK * sum(step.back for step in steps)
+        return _Trail(steps, said, sum(said) / self._total + _FOCUS * focus + prior - costs)
 
     def _weighed(self, told: Sequence[str]) -> dict[str, float]:
         """The words of the question with what each counts."""
-        heard = {word: any(_says(word, one.relation) for one in self._statements) for word in told}
+        heard = {word: word not in _ANYTHING and any(_says(word, one.relation) for one in self._steps) for word in told}
         return {word: 1.0 if known else _UNHEARD for word, known in heard.items()}
 
 
@@ -199,33 +215,59 @@ def _says(word: str, relation: Sequence[str]) -> float:
     return likeness(word, relation)
 
 
-def _statement(memory: Memory, rank: int) -> _Statement | None:
-    """Read a memory as a statement, None where it has no value or denies it."""
+def _steps(memory: Memory, rank: int) -> Iterator[_Step]:
+    """Read a memory as a statement, from either end; none where it has no value or denies it."""
     content = memory.content
     if not memory.value or len(content) > _LONGEST or not _UNTOLD.isdisjoint(memory.flags) or is_chinese(content):
-        return None
+        return
     value, kind = core_of(memory.value)
     whole, inner = f" {' '.join(words(content))} ", " ".join(words(value))
     before, found, after = whole.rpartition(f" {inner} ")
-    about = f"{before} | {after}" if found and inner else whole
-    if memory.entity_name and not any(f" {name} " in about for name in _names(memory)):
-        about = f" {' '.join(words(memory.entity_name))} |{about}"
-    relation = tuple(dict.fromkeys([*about.split(), *words(memory.property_name.replace("_", " ")), *words(kind)]))
-    return _Statement(
-        memory,
-        f"{about} ",
-        tuple(w for w in relation if w != "|" and w not in STOP_WORDS["english"]),
-        inner,
-        value,
-        rank,
-    )
+    about = f"{before} | {after} " if found and inner else whole
+    subject = " ".join(words(memory.entity_name))
+    if subject and f" {subject} " not in about:
+        about = f" {subject} |{about}"
+    told = [*about.split(), *words(memory.property_name.replace("_", " ")), *words(kind)]
+    far = _ends(value)
+    # Any word may begin a sentence: in "Friends of Ulm" Ulm may be the only name.
+    names = tuple(name for place, name in _written(content) if place or name.split()[1:2] != ["of"])
+    if far:
+        text = value if value[0].isupper() or far == [inner] else _tail(value)
+        beside = [word for word in inner.split() if word not in far[-1].split()]
+        yield _Step(memory, about, _relation([*told, *beside]), tuple(far), text, rank, False, names)
+    if subject and inner and f" {subject} " in about:
+        beside = [word for word in (*told, *inner.split()) if word not in subject.split()]
+        yield _Step(memory, f" {inner} ", _relation(beside), (subject,), memory.entity_name, rank, True, names)
+
+
+def _relation(told: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in told if word != "|" and word not in STOP_WORDS["english"]))
+
+
+def _ends(value: str) -> list[str]:
+    """The names that a value may go by where something is told of it: all of it, and the name at its end."""
+    return list(dict.fromkeys(name for one in (value, _tail(value)) if (name := " ".join(words(one)))))
+
+
+def _tail(value: str) -> str:
+    """What stands at the end of a value like a name ("an oath to Bask": Bask), else behind its last preposition."""
+    if value[:1].isupper():
+        return value
+    match = _NAME_AT_END.search(value) or _AFTER.search(value)
+    return match["name"] if match else value
 
 
 def _names(memory: Memory) -> list[str]:
-    """The names that a memory's entity goes by in a text: its own, and what is written like a name at its end."""
-    name = memory.entity_name
-    tail = re.search(r"(?<= )(?=[^\W\d_a-z]).*$", name) if name[:1].islower() else None
-    return list(dict.fromkeys(" ".join(words(one)) for one in (name, tail[0] if tail else "") if one and words(one)))
+    """What a question may call one of a memory's ends by: the entity's name, and what is written like a name."""
+    own = " ".join(words(memory.entity_name))
+    return list(dict.fromkeys(name for name in (own, *(name for _, name in _written(memory.content))) if name))
+
+
+def _written(content: str) -> Iterator[tuple[int, str]]:
+    """Yield what is written like a name, with its place."""
+    for match in _NAME.finditer(content):
+        if name := " ".join(words(match[0])):
+            yield match.start(), name
 
 
 def topic_of(memory: Memory, several: frozenset[str]) -> tuple[str, str] | None:
