@@ -166,6 +166,32 @@ def test_what_is_taken_back_goes_and_only_that(tmp_path: Path) -> None:
         assert not any("ski" in one for one in active(memory))
 
 
+def test_with_a_model_for_everything_the_successor_has_the_property_that_it_reads(tmp_path: Path) -> None:
+    stated = "Mia lives in Ghent."
+    read = {
+        "type": "profile", "content": stated, "entity": "Mia", "entity_type": "person", "property": "lives_in",
+        "value": "Ghent", "single_valued": True, "confidence": 0.95, "sources": [{"message": 1, "quote": stated}],
+    }  # fmt: skip
+    found = {**MOVED, "statement": stated}
+    judged = script({"signals": [found]}, ("", decision("update", "Bonn", content=stated)))
+
+    def answer(request: Request) -> Behaviour:
+        return reply({"memories": [read]}) if "\n<evidence>\n" in request.prompt else judged(request)
+
+    with ModelServer(answer) as server:
+        llm = {"base_url": server.url, "model": "any"}
+        settings = Settings.load({}, home=tmp_path, embedder="none", reasoner="llm", llm=llm)
+        by_rules = store(tmp_path, server)
+        [old] = by_rules.add({"role": "user", "name": "Mia", "content": "I live in Bonn."}, user_id="ann").memory_ids
+        by_rules.close()
+        with Memory(settings=settings) as memory:
+            memory.feedback("No, Ghent, not Bonn.", user_id="ann", name="Mia", messages=["Bonn?"], recalled=[old])
+            [now] = memory.list(user_id="ann").memories
+            assert (now.content, now.property_name, now.value, now.entity_name) == (stated, "lives_in", "Ghent", "Mia")
+            assert memory.get(old).entity_id == now.entity_id
+            assert memory.verify() == ()
+
+
 # -- replies that can't be stood by
 
 
