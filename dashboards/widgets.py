@@ -1,5 +1,6 @@
 """What several pages show: memories, quotes, scores, facts, empty and failed states, links between pages."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, tzinfo
@@ -11,6 +12,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from mindmem.core.errors import MindMemError
 from mindmem.core.records import Change, Hit, Memory, Message
+from mindmem.core.reports.facts import counted
 from mindmem.core.search.explain import FACTORS
 from mindmem.core.serve.render import day, period
 from mindmem.dashboards import readers
@@ -46,8 +48,8 @@ __all__ = [
 
 _PAGES: Final = "mindmem.pages"
 _USER: Final = "mindmem.user"
-_FLOW_RUN: Final = 36
-"""Characters of a flow run's id; others have other lengths."""
+_FLOW_RUN: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""What the id of a flow's run looks like; that of a dream that was called in person is another."""
 _CUT: Final = 4_000
 """Characters of a text that are shown at most in a list."""
 
@@ -67,15 +69,6 @@ def title(text: str, caption: str = "") -> None:
 def zone(store: Store) -> tzinfo:
     """Return the project's time zone, in which pages show times."""
     return ZoneInfo(store.settings.timezone)
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "memory", "memories"), counted(1200, "change")
-    ('1 memory', '1,200 changes')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 # -- states
@@ -147,7 +140,7 @@ def link(page: str, label: str, icon: str = ":material/arrow_forward:", **query:
 def run_link(store: Store, run_id: str) -> None:
     """Show a link to a run in the Prefect UI, where it was one of a flow."""
     url = store.settings.dashboard.prefect_url.rstrip("/")
-    if url and len(run_id) == _FLOW_RUN:
+    if url and _FLOW_RUN.fullmatch(run_id):
         st.link_button(f"Run {run_id[:8]}", f"{url}/runs/flow-run/{run_id}", icon=":material/play_circle:")
 
 

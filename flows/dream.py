@@ -14,6 +14,7 @@ from mindmem.core.errors import MindMemError
 from mindmem.core.records.dream import DreamReport
 from mindmem.core.reports.dream import headline, report_markdown
 from mindmem.core.settings import DreamSettings, Family
+from mindmem.flows.artifacts import links
 from mindmem.tasks.dream import dream_over, end_night, find_users, projects_due
 from mindmem.tasks.runtime import Store, is_stale, opened, run_id
 
@@ -71,6 +72,7 @@ async def dream(
     given = {"look_back_days": look_back_days, "min_age_hours": min_age_hours, "cap": cap}
     chosen = {name: value for name, value in given.items() if value is not None}
     reports = []
+    dashboard = ""
     with opened(home, project_id) as store:
         projects = [store.project_id]
         if only_due:
@@ -79,14 +81,22 @@ async def dream(
     for project in projects:
         with opened(home, project) as store:
             reports.append(await _project(store, user_id, dry_run, chosen, reasoner))
-    for report in reports:
-        await acreate_markdown_artifact(report_markdown(report), key="dream-report", description="What the dream did")
+            dashboard = store.memory().services.settings.dashboard.url
+    await _publish(reports, dashboard)
     if any(report.failed for report in reports):
         raise PendingDreams(reports)
     if any(report.stopped for report in reports):
         said = " ".join(headline(report) for report in reports if report.stopped)
         return Completed(name="BudgetReached", message=said, data=reports)
     return reports
+
+
+async def _publish(reports: list[DreamReport], dashboard: str) -> None:
+    for report in reports:
+        told = report_markdown(report, f"Dream of project {report.project_id}")
+        told += links(dashboard, f"dreaming?run={report.run_id}", "overview")
+        about = f"{report.project_id}: counts, AMCR, recall kept, limits"
+        await acreate_markdown_artifact(told, key="dream-report", description=about)
 
 
 async def _project(

@@ -1,7 +1,7 @@
 """Feedback: an hourly pass over recent sessions for what users corrected in them."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from prefect import flow
 from prefect.client.schemas.objects import State
@@ -13,9 +13,12 @@ from mindmem.core.feedback.receipt import FeedbackPass
 from mindmem.core.reports.facts import facts
 from mindmem.flows.artifacts import publish_report
 from mindmem.tasks.feedback import correct_sessions
-from mindmem.tasks.runtime import is_stale, opened
+from mindmem.tasks.runtime import is_stale, opened, run_id
 
 __all__ = ["PendingFeedback", "feedback"]
+
+
+_OPS: Final = {"add": "added", "update": "put right", "delete": "taken out", "none": "nothing to do"}
 
 
 class PendingFeedback(MindMemError):
@@ -53,19 +56,26 @@ async def feedback(
         return Completed(name="SkippedStale", message="The next run does this one's work.")
     with opened(home, project_id) as store:
         report = await correct_sessions(store, user_id)
-    shown = {"users": report.scopes, "messages": report.messages, "signals": report.signals}
-    counts = {f"corrections: {op}": number for op, number in report.counts.items()}
+        services = store.memory().services
+        spent, dashboard = services.ledger.spent(store.project_id, run_id=run_id()), services.settings.dashboard.url
+    shown = {
+        "users looked at": report.scopes, "messages read": report.messages, "signals found": report.signals,
+    }  # fmt: skip
+    counts = {f"corrections: {_OPS.get(op, op)}": number for op, number in report.counts.items()}
     codes = [f"a user's sessions: {code}" for code in report.failed.values()]
     found = facts(
         {
             **shown,
             **counts,
-            "changes": len(report.changes),
-            "failed": len(report.failed),
-            "left by the budget": len(report.stopped),
+            "changes made": len(report.changes),
+            "users that failed": len(report.failed),
+            "users left by the budget": len(report.stopped),
         }
     )
-    await publish_report("feedback-report", "Feedback", found, codes, heading="Stays pending")
+    await publish_report(
+        "feedback-report", "Feedback", found, codes, dashboard,
+        heading="Stays pending", page="feedback", spent=spent,
+    )  # fmt: skip
     if report.failed:
         raise PendingFeedback(report)
     if report.stopped:

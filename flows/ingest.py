@@ -21,7 +21,7 @@ from mindmem.core.ingest.inbox.summary import IngestSummary, Tally
 from mindmem.core.reports.ingest import headline
 from mindmem.flows.artifacts import Progress, publish_ingest
 from mindmem.tasks.ingest import add_messages, find_files, fold_into_tables, work_off_queue
-from mindmem.tasks.runtime import Store, is_stale, opened
+from mindmem.tasks.runtime import Store, is_stale, opened, run_id
 
 __all__ = ["Unfinished", "ingest"]
 
@@ -78,7 +78,9 @@ async def ingest(
             await _take_files(store, inbox, user_id, tally)
         left = await _work_off_queue(store, tally) if with_queue else Left()
         summary = tally.summary(pending=left.pending, buffered=left.messages)
-        await publish_ingest(summary, store.memory().services.settings.dashboard.url)
+        services = store.memory().services
+        spent = services.ledger.spent(store.project_id, run_id=run_id())
+        await publish_ingest(summary, services.settings.dashboard.url, spent)
         await fold_into_tables(store)
     if summary.failed:
         raise Unfinished(summary)

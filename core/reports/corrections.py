@@ -45,7 +45,7 @@ class Reading:
 
 def corrections(reader: Reader, owner: Owner, limit: int = 50) -> list[Given]:
     """Return the latest feedback that changed something, newest first."""
-    rows = reader.view("changes").rows("changes", of_owner(owner)).filter(pl.col("kind") == "feedback")
+    rows = reader.fresh(["changes"]).rows("changes", of_owner(owner)).filter(pl.col("kind") == "feedback")
     found = rows.sort("seq", descending=True).unique("change_id", keep="first", maintain_order=True).head(limit)
     changes = found.collect().to_dicts()
     if not changes:

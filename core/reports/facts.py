@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 
-__all__ = ["facts"]
+__all__ = ["counted", "facts"]
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "memory", "memories"), counted(1200, "change")
+    ('1 memory', '1,200 changes')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def facts(report: object, prefix: str = "") -> dict[str, str | int]:

@@ -85,7 +85,7 @@ def dream_runs(reader: Reader, owner: Owner, limit: int = 100) -> list[DreamRun]
 def run_lines(reader: Reader, owner: Owner, run_id: str, limit: int = 100) -> tuple[list[DiffLine], int]:
     """Return what a run did, as lines of a diff in the order in which it did it, at most ``limit`` of them, and how
     many memories it wrote in all."""
-    made = reader.view("changes").rows("changes", of_owner(owner)).filter(
+    made = reader.fresh(["changes"]).rows("changes", of_owner(owner)).filter(
         pl.col("run_id") == run_id, pl.col("kind") == "dream"
     ).select("change_id").unique().collect()["change_id"]  # fmt: skip
     if made.is_empty():
@@ -128,7 +128,7 @@ def _links(reader: Reader, owner: Owner, edges: Sequence[Edge]) -> list[DiffLine
 
 
 def _undone(reader: Reader, owner: Owner) -> set[str]:
-    rows = reader.view("changes").rows("changes", of_owner(owner)).filter(pl.col("undoes") != "")
+    rows = reader.fresh(["changes"]).rows("changes", of_owner(owner)).filter(pl.col("undoes") != "")
     undos = rows.select("change_id", "run_id", "undoes").unique().collect()
     lifted = set(undos["undoes"])
     return {run for change, run, _ in undos.iter_rows() if run and change not in lifted}

@@ -166,10 +166,10 @@ def _run(store: Store, one: DreamRun) -> None:
     widgets.show(
         widgets.facts({
             "Run": one.run_id,
-            "Did": _counts(one.actions) or "nothing: there was nothing to do",
-            "Found": _counts(one.issues) or "no issue",
+            "Did": _counts(one.actions, _DID) or "nothing: there was nothing to do",
+            "Found": _counts(one.issues, {}) or "no issue",
             "Pending": f"{widgets.counted(one.pending, 'cluster')}; the next run does them" if one.pending else "",
-            "Took": f"{one.seconds:,.1f} s",
+            "Took": f"{one.seconds:,.1f} s" if one.seconds else "",
             "Covered": f"{widgets.counted(one.adds, 'add')} of {widgets.counted(one.users, 'user')}",
         })
     )  # fmt: skip
@@ -185,9 +185,11 @@ def _run(store: Store, one: DreamRun) -> None:
         actions.undo_run_button(store, one.run_id)
 
 
-def _counts(counts: object) -> str:
-    assert isinstance(counts, dict)
-    return ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items())
+def _counts(counts: Mapping[str, int], verbs: Mapping[str, str]) -> str:
+    return ", ".join(f"{number:,} {verbs.get(name, name.replace('_', ' '))}" for name, number in counts.items())
+
+
+_DID: Final = {"archive": "archived", "merge": "folded", "update": "reworded", "create": "made", "link": "linked"}
 
 
 # -- diffs
