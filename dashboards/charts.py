@@ -18,6 +18,7 @@ __all__ = ["activity", "growth", "issues", "shares", "spending", "timeline"]
 
 Chart = alt.Chart | alt.LayerChart | alt.FacetChart
 
+_LEGEND: Final = alt.Legend(orient="top", offset=6, columns=3)
 _ROW: Final = 30
 """Pixels of one property's row."""
 _TEXT: Final = 40
@@ -70,7 +71,7 @@ def shares(runs: Sequence[DreamRun]) -> Chart:
         if share is not None
     ]
     frame = pl.DataFrame(rows, schema=["run", "at", "what", "share"], orient="row")
-    base = alt.Chart(frame, title="AMCR and recall kept, by run", height=240).encode(
+    base = alt.Chart(frame, title=f"AMCR and recall kept, {_latest(runs)}", height=240).encode(
         x=_by_run(runs),
         y=alt.Y("share:Q", title="share", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
         color=_colours("what", {"AMCR": COLOURS["archived"], "recall kept": COLOURS["active"]}),
@@ -94,23 +95,27 @@ def issues(runs: Sequence[DreamRun]) -> Chart:
         "number": pl.Int64,
     }
     made: alt.Chart = (
-        alt.Chart(pl.DataFrame(rows, schema=schema, orient="row"), title="Issues found, by run", height=240)
+        alt.Chart(pl.DataFrame(rows, schema=schema, orient="row"), title=f"Issues found, {_latest(runs)}", height=240)
         .mark_bar(size=12)
         .encode(
             x=_by_run(runs),
             y=alt.Y("number:Q", title="issues", axis=alt.Axis(tickMinStep=1)),
-            color=alt.Color("kind:N", title=None, legend=alt.Legend(orient="bottom", columns=3)),
+            color=alt.Color("kind:N", title=None, legend=_LEGEND),
             tooltip=[_at("at"), alt.Tooltip("kind:N", title="kind"), alt.Tooltip("number:Q", title="issues")],
         )
     )
     return made
 
 
+def _latest(runs: Sequence[DreamRun]) -> str:
+    return "the only run" if len(runs) == 1 else f"the latest {len(runs)} runs"
+
+
 def _by_run(runs: Sequence[DreamRun]) -> alt.X:
     """Return the axis of runs by their number: nights lie evenly, and runs of one night not upon each other."""
     domain = [0.5, max(len(runs), 2) + 0.5]
     return alt.X(
-        "run:Q", title=f"the latest {len(runs)} runs", scale=alt.Scale(domain=domain, nice=False),
+        "run:Q", title=None, scale=alt.Scale(domain=domain, nice=False),
         axis=alt.Axis(tickMinStep=1, format="d", grid=False),
     )  # fmt: skip
 
@@ -203,7 +208,7 @@ def spending(frame: pl.DataFrame, unit: str, currency: str) -> Chart:
         .encode(
             x=alt.X("day:T", title=None, axis=alt.Axis(format="%d %b")),
             y=alt.Y("amount:Q", title=currency),
-            color=alt.Color("purpose:N", title="purpose", legend=alt.Legend(orient="bottom")),
+            color=alt.Color("purpose:N", title=None, legend=_LEGEND),
             tooltip=[_at("day", "day", "%Y-%m-%d"), "purpose:N", alt.Tooltip("amount:Q", title=unit, format=",.4~f")],
         )
     )
@@ -225,7 +230,7 @@ def _colours(field: str, known: dict[str, str]) -> alt.Color:
         f"{field}:N",
         title=None,
         scale=alt.Scale(domain=list(known), range=list(known.values())),
-        legend=alt.Legend(orient="bottom"),
+        legend=_LEGEND,
     )
 
 

@@ -256,15 +256,19 @@ def change_line(change: Change) -> str:
 
 def change_detail(change: Change, at: tzinfo = UTC) -> str:
     """Return when a change was made, for whom, by whom and why."""
-    # Ids of messages are for programs.
-    reason = "" if change.reason == change.kind or change.kind == "feedback" else change.reason
+    # Ids of messages are for programs, and counts are told already.
+    reason = (
+        ""
+        if change.reason == change.kind or change.kind == "feedback" or change.reason.startswith(f"{change.kind}:")
+        else change.reason
+    )
     parts = (day(change.recorded_at, zone=at), change.scope.user_id, change.actor and f"by {change.actor}", reason)
     return " · ".join(part for part in parts if part)
 
 
 _VERBS: Final = {
     "add": "added", "update": "updated", "merge": "merged", "reinforce": "said again", "archive": "archived",
-    "restore": "restored",
+    "restore": "restored", "consolidated": "adds consolidated", "proposals": "to decide",
 }  # fmt: skip
 
 

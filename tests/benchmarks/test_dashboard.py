@@ -15,7 +15,11 @@ from support.pages import PAGES, SOURCE, settings
 from mindmem.core.bench.generate import Generator
 from mindmem.core.bench.stores import WITHOUT_EMBEDDER, fill
 from mindmem.core.clock import monotonic
+from mindmem.core.ledger.proposals import Dreams
 from mindmem.core.memory import Memory
+from mindmem.core.records import Scope
+from mindmem.core.records.dream import DiffLine, Proposal, ScopeDream
+from mindmem.core.services import Services
 
 pytestmark = pytest.mark.slow
 
@@ -29,8 +33,10 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("large")
     with Memory(settings=settings(home)) as memory:
         fill(memory, "user", COMMITTED, Generator(7), WITHOUT_EMBEDDER)
-        memory.fold()
         services = memory.services
+        memory.feedback("No, I meant Ghent, not Bonn.", user_id="user")
+        _dream(services)
+        memory.fold()
         versions, seq = services.ledger.pinned()
         rows = services.tables.scan("memories").collect()
         for first in range(1, TIMES, 25):
@@ -47,6 +53,23 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
         services.ledger.release(lease)
         assert services.tables.scan("memories").select(pl.len()).collect().item() == COMMITTED * TIMES
     return home
+
+
+def _dream(services: Services) -> None:
+    """Put a year of nights on record, and a proposal of many lines."""
+    records, scope = Dreams(services.ledger, services.reader, "default"), Scope(user_id="user")
+    done = ScopeDream(scope=scope, state="applied", active_before=COMMITTED, archived=40, issues={"conflict": 40},
+                      actions={"archive": 40}, adds=100, probes=20, retained=19)  # fmt: skip
+    for night in range(365):
+        records.close(scope, f"run {night}", done, adds=(), guards={"cap": 0.3}, at=services.clock.now())
+    found = services.reader.memories("default")[:2_000]
+    lines = tuple(
+        DiffLine("archive", one.memory_id, one.content, "", "a later value", (one.memory_id,)) for one in found
+    )
+    records.propose(
+        Proposal(proposal_id="prop", run_id="run 364", scope=scope, state="open", cause="over the cap", lines=lines,
+                 active_before=COMMITTED, archived=len(lines))
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES)

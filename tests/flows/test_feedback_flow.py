@@ -63,7 +63,7 @@ def test_it_carries_out_what_was_said_once_and_its_report_holds_no_content(home:
     assert (second.messages, second.changes) == (0, ())
     assert kept(home, "ann") == kept(home, "ben") == [f"Don't suggest {SECRET} again."]
     text = artifacts()
-    assert "corrections: update" in text
+    assert "corrections: put right" in text
     assert SECRET not in text
     assert "ann" not in text.split()
 
