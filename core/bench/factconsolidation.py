@@ -5,7 +5,7 @@ Each context is added in messages of whole lines that fill a window each, withou
 resolving anything at once, so that the dream finds what a store holds that nobody ever looked after. Single and multi
 hop share their contexts, so each is added once. Asked are: is the latest of the facts that contradict each other found
 (single hop), are the facts that lead to the answer found (multi hop, where a chain is known), and does the answer that
-is read from what was found hold the expected one (SubEM).
+is read from what was found hold the expected one (SubEM), and no other value of the same beside it.
 
 A hit counts for the fact on whose line its source lies; a memory that spans several lines counts for none. Rows name
 facts by their numbers and hold none of the text.
@@ -42,6 +42,8 @@ _CUT: Final = 10
 _WINDOW: Final = 4096
 _MESSAGE: Final = _WINDOW - 16
 """Tokens of a message: a window also counts its role and name."""
+_WORDS: Final = 10
+"""Words of an answer at most."""
 _ASKED: Final = datetime(2025, 1, 1, tzinfo=UTC)
 Phase = Literal["before", "after"]
 
@@ -272,6 +274,8 @@ async def _answered(name: str, answerer: "Answerer", request: AnswerRequest, que
     given = verdict.value.text if isinstance(verdict, Judged) else ""
     failed = {"failed": f"answer: {verdict.reason}"} if isinstance(verdict, Failed) else {}
     score = max(sub_em(given, expected) for expected in question.answers)
+    if not name and (len(given.split()) > _WORDS or any(sub_em(given, rival) for rival in question.rivals)):
+        score = 0.0  # of the rules, one value is asked
     return {f"{name}answer": given, f"{name}sub_em": score, **failed}
 
 

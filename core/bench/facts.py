@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from mindmem.core import ids
+from mindmem.core.bench.scoring import sub_em
 from mindmem.core.errors import InvalidInput, NotFound, bounded
 from mindmem.core.records import Source
 from mindmem.core.search.tokens import estimate_tokens
@@ -50,7 +51,8 @@ class Fact:
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question over one context: ``paths`` are the chains of facts that lead to the answer, of a single hop the one
-    latest fact; none where no chain is known."""
+    latest fact; none where no chain is known. ``rivals`` are the other values that were told of what is asked: an
+    answer that lists them besides answers nothing."""
 
     hop: Hop
     size: str
@@ -58,6 +60,7 @@ class Question:
     text: str
     answers: tuple[str, ...]
     paths: tuple[tuple[int, ...], ...]
+    rivals: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -147,26 +150,30 @@ def _read(files: Mapping[str, Any], size: str) -> tuple[Context, list[Question]]
     context = Context(size, str(single["context"]), _facts(str(single["context"]), files[_CLOZES]))
     latest = {(fact.relation, fact.subject): fact.latest for fact in context.facts.values()}
     asked = [(relation, _pattern(form)) for relation, form in files[_QUESTIONS].items()]
+    values: dict[tuple[str, str], set[str]] = {}
+    for fact in context.facts.values():
+        values.setdefault((fact.relation, fact.subject), set()).add(fact.value)
+
+    def question(hop: Hop, number: int, text: str, answers: Sequence[Any], paths: Sequence[Sequence[int]]) -> Question:
+        golds = tuple(map(str, answers))
+        lasts = [context.facts[int(path[-1])] for path in paths]
+        told = {value for last in lasts for value in values[last.relation, last.subject]}
+        rivals = sorted(value for value in told if not any(sub_em(gold, value) for gold in golds))
+        chains = tuple(tuple(map(int, path)) for path in paths)
+        return Question(hop, size, number, text, golds, chains, tuple(rivals))
+
     questions = []
     for number, (text, answers) in enumerate(zip(single["questions"], single["answers"], strict=True)):
         about = ((relation, match["subject"]) for relation, form in asked if (match := form.fullmatch(text)))
         found = next((latest[one] for one in about if one in latest), None)
-        questions.append(_question("single", size, number, text, answers, [] if found is None else [[found]]))
+        questions.append(question("single", number, text, answers, [] if found is None else [[found]]))
     chains = {int(one["q"]): one["paths"] for one in files[_CHAINS] if one["source"] == f"factconsolidation_mh_{size}"}
     multi = rows.get(f"factconsolidation_mh_{size}", {"questions": [], "answers": []})
     questions += [
-        _question("multi", size, number, text, answers, chains.get(number) or [])
+        question("multi", number, text, answers, chains.get(number) or [])
         for number, (text, answers) in enumerate(zip(multi["questions"], multi["answers"], strict=True))
     ]
     return context, questions
-
-
-def _question(
-    hop: Hop, size: str, number: int, text: str, answers: Sequence[Any], paths: Sequence[Sequence[int]]
-) -> Question:
-    return Question(
-        hop, size, number, str(text), tuple(map(str, answers)), tuple(tuple(map(int, path)) for path in paths)
-    )
 
 
 def _facts(text: str, forms: Mapping[str, str]) -> dict[int, Fact]:

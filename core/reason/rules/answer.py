@@ -43,6 +43,15 @@ _LATER: Final = 0.01
 _OVER: Final = 0.25
 _FROM: Final = re.compile(r"\bfrom\b[^?]{0,25}\?*$|来自|从哪", re.IGNORECASE)
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|we|my|our)\b|我", re.IGNORECASE)
+_REQUESTED: Final = re.compile(
+    r"^\s*(?:please )?(?:(?:can|could|would|will) you (?:please )?(?:tell(?: me)?|name|say|list|remind me of)"
+    r"|tell me(?: about)?|name|do you (?:know|remember|recall))\s+(?=the |wh|how )",
+    re.IGNORECASE,
+)
+"""How one asks for something without a question word."""
+_OF_A_KIND: Final = re.compile(
+    r"\b(?:what|which)\s+(?:[a-z]+\s+)?(?P<noun>[a-z]+)\s+(?:does|do|did|is|was|has|can)\b", re.IGNORECASE
+)
 _NEVER: Final = frozenset({"negated"})
 
 
@@ -81,7 +90,9 @@ class _Reading:
 
     def __init__(self, request: AnswerRequest) -> None:
         self._request = request
-        self._asked = read_question(request.question)
+        self._question = _REQUESTED.sub("", request.question) or request.question
+        self._asked = read_question(self._question)
+        self._several = frozenset() if _asks_for_one(self._question) else _SEVERAL
         self._zone = request.timezone
         self._chinese = is_chinese(request.question)
         self._names = _asked_people(request)
@@ -90,8 +101,8 @@ class _Reading:
 
     def answer(self) -> Verdict[Answer]:
         if self._asked.kind in ("what", "where", "who"):
-            chain = read_chain(self._request.question, current(self._request.memories, _SEVERAL))
-            if chain is not None:
+            chain = read_chain(self._question, current(self._request.memories, self._several))
+            if chain is not None and (len(chain.memories) > 1 or topic_of(chain.memories[0], self._several)):
                 return Judged(Answer(_short(chain.text), tuple(memory.memory_id for memory in chain.memories)))
         told = self._told()
         if not told:
@@ -131,7 +142,7 @@ class _Reading:
             return list(told)
         topics: dict[tuple[object, ...], list[_Told]] = {}
         for one in told:
-            key = topic_of(one.memory, _SEVERAL)
+            key = topic_of(one.memory, self._several)
             topics.setdefault((key, round(one.share, 2)) if key else (one.memory.memory_id,), []).append(one)
         found = []
         for group in topics.values():
@@ -257,7 +268,7 @@ class _Reading:
     def _listed(self, first: _Told, told: Sequence[_Told]) -> tuple[str, list[Memory]]:
         """The values that one entity has of a property that takes several."""
         head = first.memory
-        if head.property_name.split("_")[0] not in _SEVERAL:
+        if head.property_name.split("_")[0] not in self._several:
             return head.value, [head]
         values = {head.value.casefold(): head}
         for one in told:
@@ -284,6 +295,12 @@ _SEVERAL: Final = frozenset(
     "likes dislikes has owns enjoys loves hobbies hobby visits visited speaks uses plays reads collects knows".split()
 )
 """First words of properties that take several values at once."""
+
+
+def _asks_for_one(question: str) -> bool:
+    """Whether a question asks for one of a kind, in the singular: "Which boat does Ann sail?", not "Which boats …"."""
+    match = _OF_A_KIND.search(question)
+    return match is not None and (not match["noun"].endswith("s") or match["noun"].endswith("ss"))
 
 
 def _denies(text: str) -> bool:

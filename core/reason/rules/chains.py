@@ -38,6 +38,7 @@ _HEAD: Final = 2
 _LEAST: Final = 0.2
 """What a memory must newly tell of a question's word to be a step of a chain at all."""
 _ENOUGH: Final = 0.4
+_ALONE: Final = 0.75
 _UNHEARD: Final = 0.25
 """What a word of the question counts that no memory tells of: it can't tell chains apart."""
 _SORTAL: Final = re.compile(r"^(?:the|an?) (?P<kind>(?:[a-z-]+ )?[a-z-]+) (?:of|called|named) (?P<core>\S.*)$")
@@ -113,7 +114,7 @@ def current(memories: Sequence[Memory], several: frozenset[str]) -> list[Memory]
 
 
 def read_chain(question: str, memories: Sequence[Memory]) -> Chain | None:
-    """Return the best chain of at least two memories, None where none tells of enough of the question."""
+    """Return the best chain, None where none tells of enough of the question; of a single memory that is nearly all."""
     if is_chinese(question):
         return None
     steps = [step for rank, memory in enumerate(memories) for step in _steps(memory, rank)]
@@ -144,8 +145,9 @@ class _Chains:
         if not found:
             return None
         trail, share = max(found, key=lambda one: one[0].score)
-        if len(trail.steps) < 2 or share < _ENOUGH:
-            return None
+        alone = len(trail.steps) == 1
+        if share < (_ALONE if alone else _ENOUGH) or (alone and trail.steps[0].memory.mem_type != "fact"):
+            return None  # what people say of themselves has its own readers
         return Chain(tuple(step.memory for step in trail.steps), trail.steps[-1].text, share)
 
     def _anchors(self) -> dict[str, list[_Step]]:

@@ -231,3 +231,48 @@ async def test_odd_questions_never_raise(question: str) -> None:
 )
 def test_questions_are_of_a_kind(question: str, kind: str) -> None:
     assert read_question(question).kind == kind
+
+
+FIRM = (
+    memory("Ann's boss is Per Lund.", prop="boss", value="Per Lund"),
+    memory("Per Lund is married to Tove Ek.", about="Per Lund", prop="married_to", value="Tove Ek"),
+    memory("Tove Ek drinks the tea of Assam.", about="Tove Ek", prop="drinks", value="the tea of Assam"),
+    memory("Nils Arn drinks the tea of Kenya.", about="Nils Arn", prop="drinks", value="the tea of Kenya"),
+)
+
+
+async def test_a_question_that_several_memories_answer_together_is_followed_from_one_to_the_next() -> None:
+    assert await answer("Which tea does the wife of Ann's boss drink?", *FIRM) == "Assam"
+    verdict = await asked("Which tea does the wife of Ann's boss drink?", *FIRM)
+    assert isinstance(verdict, Judged)
+    assert verdict.value.memory_ids == tuple(one.memory_id for one in FIRM[:3])
+
+
+async def test_a_chain_goes_over_the_value_that_was_told_last() -> None:
+    later = memory("Per Lund is married to Nils Arn.", about="Per Lund", prop="married_to", value="Nils Arn", day=9)
+    assert await answer("Which tea does the spouse of Ann's boss drink?", *FIRM, later) == "Kenya"
+
+
+async def test_a_value_leads_back_to_what_it_is_told_of() -> None:
+    founded = memory("Siri Dahl founded Gneiss Audio.", about="Siri Dahl", prop="founded", value="Gneiss Audio")
+    assert await answer("Who is the founder of Gneiss Audio?", founded) == "Siri Dahl"
+
+
+async def test_a_part_of_a_name_is_not_the_name() -> None:
+    lives = memory("Ann lives in York.", prop="lives_in", value="York")
+    mayor = memory("The mayor of New York is Bo Ames.", about="New York", prop="mayor", value="Bo Ames")
+    assert "Bo" not in str(await asked("Who is the mayor of the town that Ann lives in?", lives, mayor))
+
+
+async def test_of_one_kind_the_latest_value_answers_and_of_several_all() -> None:
+    played = [
+        memory(f"Ann plays the {what}.", prop="plays", value=what, day=day) for day, what in enumerate(("oboe", "tuba"))
+    ]
+    assert await answer("Which instrument does Ann play?", *played) == "tuba"
+    assert set((await answer("Which instruments does Ann play?", *played)).split(", ")) == {"oboe", "tuba"}
+
+
+@pytest.mark.parametrize("request_", ["Tell me", "Can you tell me", "Could you name", "Do you remember"])
+async def test_what_is_asked_for_by_request_is_answered_like_a_question(request_: str) -> None:
+    captain = memory("The captain of the Tern is Bo Ames.", about="Tern", prop="captain", value="Bo Ames")
+    assert await answer(f"{request_} the captain of the Tern?", captain) == "Bo Ames"
