@@ -1,10 +1,10 @@
 """A made-up world of plain statements, some contradicted by later ones, and questions over chains of them."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Asked", "World", "world"]
+__all__ = ["Asked", "World", "singles", "world"]
 
 # kind of subject, kind of object, how it is told, how a question asks for it of something described by {}
 _RELATIONS: Sequence[tuple[str, str, str, str]] = (
@@ -37,10 +37,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Statements in the order in which they are told, and questions."""
+    """Statements in the order in which they are told, questions, and the number and value of the latest statement by
+    relation and subject."""
 
     statements: tuple[str, ...]
     questions: tuple[Asked, ...]
+    latest: Mapping[tuple[int, str], tuple[int, str]]
 
 
 def world(seed: int, *, each: int = 14, questions: int = 60, contradicted: float = 0.35) -> World:
@@ -59,7 +61,18 @@ def world(seed: int, *, each: int = 14, questions: int = 60, contradicted: float
         latest[place, subject] = len(statements), other
         statements.append(form.format(s=subject, o=other))
         told.append((place, subject))
-    return World(tuple(statements), tuple(_asked(chance, things, latest) for _ in range(questions)))
+    asked = tuple(_asked(chance, things, latest) for _ in range(questions))
+    return World(tuple(statements), asked, latest)
+
+
+def singles(made: World, seed: int, number: int = 60) -> tuple[Asked, ...]:
+    """Return questions that one statement answers."""
+    chance = random.Random(seed)
+    drawn = chance.sample(sorted(made.latest.items()), number)
+    return tuple(
+        Asked(chance.choice(_FRAMES).format(_RELATIONS[place][3].format(subject)), (fact,), value)
+        for (place, subject), (fact, value) in drawn
+    )
 
 
 def _asked(
