@@ -13,13 +13,14 @@ from mindmem.core.bench.generate import Generator
 from mindmem.core.bench.metrics import mean, spread
 from mindmem.core.bench.stores import WITHOUT_EMBEDDER, Timed, fill, open_store
 from mindmem.core.clock import monotonic
+from mindmem.core.search.recipes import Strategy
 
 if TYPE_CHECKING:
     from mindmem.core.memory import Memory
 
 __all__ = ["PARTS", "measure"]
 
-_STRATEGIES: Final = ("fast", "balanced", "agentic")
+_STRATEGIES: Final[tuple[Strategy, ...]] = ("fast", "balanced", "agentic")
 PARTS: Final = (*(f"schema_{strategy}" for strategy in _STRATEGIES), "schema_add")
 """What rows are called."""
 _PER_USER: Final = 1_000
@@ -66,7 +67,7 @@ def measure(
 
 
 def _searched(
-    memory: "Memory", timed: Timed | None, strategy: str, asked: Sequence[tuple[str, str]], users: int
+    memory: "Memory", timed: Timed | None, strategy: Strategy, asked: Sequence[tuple[str, str]], users: int
 ) -> dict[str, object]:
     """Return the spread of the times of searches, the first of each user apart, and how many memories one finds."""
     times, embeds, found = [], [], []

@@ -78,9 +78,14 @@ def test_asking_for_the_active_schema_again_reads_no_table(
 ) -> None:
     schemas.add(harbour("berth"), activate=True)
     assert schemas.active().label == "harbour@1"
-    reads: list[object] = []
+    reads: list[str] = []
     view = memory.services.reader.view
-    monkeypatch.setattr(memory.services.reader, "view", lambda *tables: (reads.append(tables), view(*tables))[1])
+
+    def counted(*tables: str) -> object:
+        reads.extend(tables)
+        return view(*tables)
+
+    monkeypatch.setattr(memory.services.reader, "view", counted)
     memory.add("I live in Rome.", user_id="ann")
     reads.clear()
     assert schemas.active().label == "harbour@1"
@@ -88,7 +93,7 @@ def test_asking_for_the_active_schema_again_reads_no_table(
     schemas.activate("general@0")
     reads.clear()
     assert schemas.active().label == "general@0"
-    assert len(reads) == 1
+    assert "schemas" in reads
 
 
 def test_the_active_schema_is_right_after_the_log_was_pruned(memory: Memory, schemas: Schemas) -> None:
