@@ -17,6 +17,42 @@ if TYPE_CHECKING:
 __all__ = ["bench"]
 
 F = TypeVar("F", bound=Callable[..., object])
+_STRATEGIES = ("fast", "balanced", "deep", "agentic")
+_JUDGE_IN_VAIN = "The rules judge nothing; --judge needs --reader llm. F1 and SubEM are measured."
+
+
+def _measuring(data: str) -> Callable[[F], F]:
+    """Add the options of benchmarks over given data: where it is, without the embedder, seed, where results go."""
+
+    def add(command: F) -> F:
+        for option in (
+            click.option(
+                "--out", type=click.Path(path_type=Path), help="Folder of the results (default: in bench-results)."
+            ),
+            click.option("--seed", type=int, default=7, show_default=True, help="Seed of all that is drawn at random."),
+            click.option("--lexical", is_flag=True, help="Without the embedder."),
+            click.option(
+                "--data", type=click.Path(path_type=Path), help=f"Folder of {data} (default: MINDMEM_BENCH_DATA)."
+            ),
+        ):
+            command = option(command)
+        return command
+
+    return add
+
+
+def _way(command: F) -> F:
+    """Add the options of how dialogues are ingested and searched, and whether answers are scored."""
+    for option in (
+        click.option("--judge", is_flag=True, help="Answer, and have a model judge the answers (with --reader llm)."),
+        click.option("--answer", is_flag=True, help="Answer the questions and score the answers."),
+        click.option("--strategy", type=click.Choice(_STRATEGIES), help="How it is searched (default: the settings')."),
+        click.option(
+            "--mode", type=click.Choice(["vanilla", "schema"]), help="How it is ingested (default: the settings')."
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def _asking(command: F) -> F:
@@ -75,19 +111,13 @@ def speed(
 
 
 @bench.command(short_help="LOCOMO's dialogues: evidence recall, or answers.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder of locomo10.json (default: MINDMEM_BENCH_DATA).")
+@_measuring("locomo10.json")
+@_way
 @click.option("--dialogues", metavar="N,N,…", help="Numbers of the dialogues, 1 to 10 (default: all).")
-@click.option("--lexical", is_flag=True, help="Without the embedder.")
-@click.option("--mode", type=click.Choice(["vanilla", "schema"]), help="How it is ingested (default: the settings').")
-@click.option("--strategy", type=click.Choice(["fast", "balanced", "deep", "agentic"]), help="How it is searched.")
 @click.option("--against", type=click.Path(path_type=Path), help="Results folder of a run to compare recall with.")
 @click.option("--dream", is_flag=True, help="Plant what was told twice or is outdated, dream, and compare.")
-@click.option("--answer", is_flag=True, help="Answer the questions and score the answers.")
-@click.option("--judge", is_flag=True, help="Answer, and have a model judge the answers (with --reader llm).")
 @click.option("--categories", metavar="N,N,…", default="1,2,3,4", show_default=True, help="Questions to answer.")
 @_asking
-@click.option("--seed", type=int, default=7, show_default=True, help="Seed of the bootstrap.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results (default: in bench-results).")
 @with_session
 def locomo(
     session: Session,
@@ -152,7 +182,7 @@ def locomo(
     settings, plan = _planned(session, asking, lexical=lexical, judge=judge, seed=seed, top_k=answers.TOP_K)
     settings = _with(settings, mode, strategy)
     if judge and plan.reader == "rules":
-        click.echo("The rules judge nothing; --judge needs --reader llm. F1 and SubEM are measured.", err=True)
+        click.echo(_JUDGE_IN_VAIN, err=True)
     place = out or Path("bench-results") / "locomo-answers"
     with watching() as watch:
         results = answers.run(
@@ -168,11 +198,8 @@ def locomo(
 
 
 @bench.command(short_help="PersonaMem's multiple-choice questions.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder of its files (default: MINDMEM_BENCH_DATA).")
-@click.option("--lexical", is_flag=True, help="Without the embedder.")
+@_measuring("its files")
 @_asking
-@click.option("--seed", type=int, default=7, show_default=True, help="Seed of the bootstrap.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results (default: in bench-results).")
 @with_session
 def personamem(
     session: Session, /, data: Path | None, lexical: bool, seed: int, out: Path | None, **asking: Any
@@ -202,15 +229,12 @@ def personamem(
 
 
 @bench.command(short_help="FactConsolidation: facts, before and after a dream.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder of its files (default: MINDMEM_BENCH_DATA).")
+@_measuring("its files")
 @click.option("--sizes", metavar="SIZE,…", default="6k,32k,64k,262k", show_default=True, help="Contexts to ask about.")
 @click.option("--strategy", "strategies", multiple=True, help="Strategy to search by; repeat for several.")
 @click.option("--resolve-at-add", is_flag=True, help="Let adds supersede and merge; else the dream finds it all.")
 @click.option("--no-dream", "dream", is_flag=True, flag_value=False, default=True, help="Ask before a dream only.")
-@click.option("--lexical", is_flag=True, help="Without the embedder.")
 @_asking
-@click.option("--seed", type=int, default=7, show_default=True, help="Seed of the bootstrap.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results (default: in bench-results).")
 @with_session
 def factconsolidation(
     session: Session,
@@ -254,15 +278,9 @@ def factconsolidation(
 
 
 @bench.command(short_help="LongMemEval: session and turn recall, or answers.")
-@click.option("--data", type=click.Path(path_type=Path), help="Folder of its file (default: MINDMEM_BENCH_DATA).")
-@click.option("--strategy", type=click.Choice(["fast", "balanced", "deep", "agentic"]), help="How it is searched.")
-@click.option("--mode", type=click.Choice(["vanilla", "schema"]), help="How it is ingested (default: the settings').")
-@click.option("--lexical", is_flag=True, help="Without the embedder.")
-@click.option("--answer", is_flag=True, help="Answer the questions and score the answers.")
-@click.option("--judge", is_flag=True, help="Answer, and have a model judge the answers (with --reader llm).")
+@_measuring("its file")
+@_way
 @_asking
-@click.option("--seed", type=int, default=7, show_default=True, help="Seed of the bootstrap.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results (default: in bench-results).")
 @with_session
 def longmemeval(
     session: Session,
@@ -287,7 +305,7 @@ def longmemeval(
 
     settings, plan = _planned(session, asking, lexical=lexical, judge=judge, seed=seed, top_k=measure.TOP_K)
     if judge and plan.reader == "rules":
-        click.echo("The rules judge nothing; --judge needs --reader llm. F1 and SubEM are measured.", err=True)
+        click.echo(_JUDGE_IN_VAIN, err=True)
     place = out or Path("bench-results") / "longmemeval"
     with watching() as watch:
         results = measure.run(

@@ -86,3 +86,9 @@ def test_personamem_without_its_dialogues_is_skipped_with_the_reason(run: Run, t
     assert skipped["by_type"]["suggest_new_ideas"] == 1
     assert "Skipped: " in run("personamem").stdout
     assert not (tmp_path / "out").exists()
+
+
+def test_a_dream_over_dialogues_tells_what_it_found_and_what_recall_it_cost(run: Run) -> None:
+    document = json.loads(run("locomo", "--dream", "--json").stdout)
+    assert (document["benchmark"], document["recall_at_10_lost"]) == ("locomo dream", 0.0)
+    assert document["guards"] == {"cap": 1.0, "min_age_hours": 0.0}
