@@ -130,7 +130,7 @@ def _one(
 
 def _planted(dialogue: locomo.Dialogue, seed: int) -> list[Plant]:
     turns = [turn for session in dialogue.sessions.values() for turn in session]
-    return plants(sorted({turn.speaker for turn in turns}), round(_SHARE * len(turns)), seed)
+    return plants(sorted({turn.speaker for turn in turns}), max(1, round(_SHARE * len(turns))), seed)
 
 
 def _with(
