@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["CHINESE", "ENGLISH", "OTHER_CHINESE", "OTHER_ENGLISH", "Dialogue"]
+__all__ = ["CHINESE", "CONTROLS", "ENGLISH", "OTHER_CHINESE", "OTHER_ENGLISH", "Dialogue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,4 +218,26 @@ OTHER_CHINESE: Final = (
     Dialogue(("这段译得怎么样？", "第二句改成被动语态，别的都行。")),
     Dialogue(("他最后没赶上火车。", "我怎么记得他赶上了？")),
     Dialogue(("您母亲怎么说？", "她非说我该吃素，烦死了。")),
+)
+
+CONTROLS: Final = (
+    # words of the cues that correct nothing: states that pass, questions, talk of others and of the task
+    Dialogue(("Are you on the train?", "I'm on the train now.")),
+    Dialogue(("Is the page still blank?", "The page is loading now.")),
+    Dialogue(("How's the build?", "The build is green now.")),
+    Dialogue(("Is your phone fixed?", "My phone is working now.")),
+    Dialogue(("Hungry?", "lol I ate three pizzas")),
+    Dialogue(("The museum closes at five.", "Since when does the museum close at five?")),
+    Dialogue(("You could take the bus.", "I won't take it.")),
+    Dialogue(("Shall I go on?", "Could we go on in the future?")),
+    Dialogue(("The dog is in the picture.", "Rex looks sad, so can you drop him into the other picture?")),
+    Dialogue(("Anything to add?", "Let's keep that in mind.")),
+    Dialogue(("I updated the plan.", "Update: the plan looks good.")),
+    Dialogue(("Which line?", "The last line, make it bold please.")),
+    Dialogue(("I'd use the red theme.", "Now that's what I call a theme!")),
+    Dialogue(("The meeting is at noon.", "Noon is fine now that I think of it.")),
+    Dialogue(("要改吗？", "现在不用。")),
+    Dialogue(("他走了？", "早走了，现在在家。")),
+    Dialogue(("这样行吗？", "太好了，别动它。")),
+    Dialogue(("累吗？", "我记一下。")),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import pytest
-from support.corrections import CHINESE, ENGLISH, OTHER_CHINESE, OTHER_ENGLISH, Dialogue
+from support.corrections import CHINESE, CONTROLS, ENGLISH, OTHER_CHINESE, OTHER_ENGLISH, Dialogue
 
 from mindmem import Memory
 from mindmem.core.records import Memory as MemoryRecord
@@ -95,6 +95,15 @@ def test_a_pass_over_sessions_does_what_was_asked_and_keeps_nothing_else(
     wrongly = [controls[one.scope.user_id] for one in report.changes if one.scope.user_id in controls]
     assert report.failed == {}
     _check(_score(memory, prefix, dialogues), wrongly, dialogues, missing)
+
+
+@pytest.mark.parametrize("dialogue", CONTROLS, ids=[one.said[-1] for one in CONTROLS])
+def test_what_only_sounds_like_a_correction_changes_nothing(memory: Memory, dialogue: Dialogue) -> None:
+    user = f"control{CONTROLS.index(dialogue)}"
+    *before, last = _messages(dialogue)
+    assert memory.feedback(str(last["content"]), user_id=user, messages=before).changes == ()
+    memory.add([*before, last], user_id=user, session_id="talk")
+    assert memory.feedback_pass(user_id=user).changes == ()
 
 
 def _check(missed: list[str], wrongly: list[str], dialogues: Sequence[Dialogue], missing: float) -> None:

@@ -78,6 +78,22 @@ _PRESENT: Final = re.compile(
     r"[, ]+(?:now|nowadays|these days|by now|currently|as of (?:now|today|this \w+))$", re.IGNORECASE
 )
 """Words that set what holds against what held before."""
+_STATE: Final = (
+    r"(?:[a-z]+ing|on|in|at|done|ready|here|there|home|back|gone|over|up|down|off|out|open|closed|busy|tired|hungry|late"
+    r"|better|worse|broken|fixed|fine|clear|green|red)\b"
+)
+"""What begins a state that passes."""
+_PASSING: Final = re.compile(
+    r"^(?:(?:i|we)(?:['’]m|['’]re| am| are)|(?:my|our|the|his|her|their|it|that|this)\b[\w ]{0,40}?(?:['’]s| is| are))"
+    rf" {_STATE}",
+    re.IGNORECASE,
+)
+_STEADY: Final = re.compile(
+    rf"^(?:(?:my|our|the|his|her|their) [\w ]{{2,40}}?(?:['’]s| is| are) (?!{_STATE})"
+    r"|(?:i|we) (?:live|work|use|drink|eat|prefer|study|drive|play|speak|go by)\b)",
+    re.IGNORECASE,
+)
+"""What stays so for a while, unlike what somebody is doing just now."""
 _CLAUSE: Final = re.compile(r"[,:;–—] *(?=(?:i|my|we|our|the|it|that)\b)", re.IGNORECASE)
 _AWAY: Final = re.compile(
     r"^(?P<claim>.+?),? (?:so|and) (?:please |you can |can you )*(?:drop|forget|remove|delete|erase|strike|take)"
@@ -255,6 +271,8 @@ def _read(text: str, before: str, *, cued: bool, explicit: bool, wrong: bool, le
     """Return what is left of a sentence without its openers comes to; ``led`` by the words that say when it holds."""
     if _IDIOM.match(text):
         return None
+    if not cued and _PRESENT.search(text) is not None and _PASSING.match(text) is not None:
+        return None
     if match := _AFTERWARDS.match(text):
         return _noted(match["rest"])
     if (found := _taken_back(text)) is not None or (found := _present(text, before, cued=cued)) is not None:
@@ -303,7 +321,7 @@ def _present(text: str, before: str, *, cued: bool) -> Reading | None:
         return None
     clause = _CLAUSE.split(core)[-1]
     if _claims(clause):
-        return Reading("replace", clause)
+        return Reading("replace", clause) if cued or _STEADY.match(clause) else None
     its = _ITS.match(clause)
     value = its["value"] if its is not None and clause != core else ""
     return Reading("replace", value, fragment=True) if 0 < len(value.split()) <= 5 else None

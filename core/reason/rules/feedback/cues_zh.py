@@ -61,7 +61,7 @@ _VERB: Final = re.compile(
     r"是|在|叫|有|住|喜欢|讨厌|不吃|不喝|吃|喝|用|过敏|改|换|搬|偏好|习惯|想要|需要|更|不能|不会|不爱|爱|养|学|会|属|姓|上班|工作|喜"
 )
 _NO_CLAIM: Final = re.compile(
-    r"^我(?:知道|觉得|想想|不知道|不确定|明白|同意|看看|没事|很好|也是|也觉得|只是(?:问|想)|在想|还没|也喜欢这|喜欢这个|很喜欢这|很喜欢你|现在很?忙|不是很懂|懂)|^(?:这|那|它|你)"
+    r"^(?:现在|先|暂时|以后)?不(?:用|要|需要|必)了?$|^我(?:知道|觉得|想想|不知道|不确定|明白|同意|看看|没事|很好|也是|也觉得|只是(?:问|想)|在想|还没|也喜欢这|喜欢这个|很喜欢这|很喜欢你|现在很?忙|不是很懂|懂)|^(?:这|那|它|你)"
 )
 _IMPERATIVE: Final = re.compile(
     r"^(?:请|麻烦)?(?:你)?(?:用|写|给|把|改|换|加|说|叫|回复|回答|发|翻译|推荐|列|做|先|帮|直接|简短|保持|尽量|避免|对)"
@@ -99,7 +99,8 @@ def read(sentence: str, before: str, *, explicit: bool, opened: bool = False) ->
     if match := _FORGET.match(text):
         what = match["what"] or match["it"] or match["said"]
         return None if about_code(text) else Reading("retract", "", rejected=what)
-    if (match := _PRESENT.match(text)) is not None and not about_code(text):
+    # Whom it is about is left out: whoever was spoken of.
+    if (match := _PRESENT.match(text)) is not None and not re.search("[他她它]", before) and not about_code(text):
         whose = "我们" if re.search("你们|您们|咱们", before) else "我"
         return Reading("replace", f"{whose}{match['rest']}")
     if match := _REMEMBER.match(text):

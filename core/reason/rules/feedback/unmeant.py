@@ -14,8 +14,9 @@ _LAUGHTER: Final = re.compile(r"\blo+l\b|\blmao\b|\brofl\b|\b(?:ha){2,}\b|[😂�
 _REQUEST: Final = re.compile(
     r"^(?:hey,? |ok(?:ay)?,? |please )*(?:can|could|would|will) you (?:please )?(?:stop|always|never|not|avoid"
     r"|remember)\b"
-    r"|^(?:can|could|may|might|would|will) (?:i|we|you)\b.*\b(?:from now on|going forward|in (?:the )?future"
-    r"|every time)\b"
+    r"|^(?:can|could|may|might) (?:i|we) (?:please |just )*(?:ask for|get|have|see|use|keep to|stick to|switch to)\b.*"
+    r"\b(?:from now on|going forward|in (?:the )?future|every time)\b"
+    r"|^(?:can|could|would|will) you\b.*\b(?:from now on|going forward|every time)\b"
     r"|^(?:能不能|可不可以|可以|能)?(?:请|麻烦)?你?(?:以后)?(?:别再|不要再)",
     re.IGNORECASE,
 )
