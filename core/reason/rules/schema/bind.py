@@ -12,6 +12,7 @@ from mindmem.core.reason.rules.schema.properties import Lexicon
 from mindmem.core.reason.rules.schema.relations import relations_of
 from mindmem.core.reason.schema_port import SchemaBound, SchemaRequest
 from mindmem.core.records.schema import Schema
+from mindmem.core.schema.names import abbreviation
 
 __all__ = ["RulesBinder"]
 
@@ -20,7 +21,7 @@ _KEPT = frozenset({"tool_trace", "experience", "skill_candidate", "file_knowledg
 """Types that have names of their own for what they hold."""
 
 _PERSONAL = frozenset(
-    "lives_in married_to age likes occupation works_at studies_at allergic_to birthday diet marital_status speaks"
+    "married_to age likes occupation works_at studies_at allergic_to birthday diet marital_status speaks"
     " hometown"
     " graduates_from born_in sister brother mother father wife husband".split()
 )
@@ -61,6 +62,10 @@ class RulesBinder:
         if UNTRUSTED in candidate.flags:
             return candidate
         kind = candidate.entity_type
+        # Where somebody lives and where something is based are told alike: letters may stand for either.
+        either = candidate.property_name == "lives_in" and bool(abbreviation(candidate.entity_name))
+        if either and kind == "person":
+            kind = "thing"
         if kind in ("", "thing"):
             personal = candidate.property_name in _PERSONAL
             kind = "person" if personal else kind_of(candidate.entity_name, candidate.content, speakers)
@@ -77,7 +82,7 @@ class RulesBinder:
         )
         return replace(
             candidate,
-            entity_type=binding.entity_type or kind,
+            entity_type=kind if either and kind == "thing" else binding.entity_type or kind,
             property_name=binding.property_name,
             single_valued=binding.single_valued,
             mentions=mentions,

@@ -7,7 +7,7 @@ from typing import Final
 
 from mindmem.core.reason.port import Mention
 from mindmem.core.reason.rules.entities import TECHNOLOGY, entity_type
-from mindmem.core.schema.names import is_given, name_key
+from mindmem.core.schema.names import abbreviation, is_given, name_key
 
 __all__ = ["kind_of", "placed", "retyped"]
 
@@ -127,7 +127,8 @@ def kind_of(name: str, text: str, speakers: frozenset[str] = frozenset()) -> str
 
 
 def _told(name: str, before: str, after: str) -> str:
-    technical = name.casefold() in TECHNOLOGY
+    # Letters that stand for a longer name move, call and hire as people do.
+    technical = name.casefold() in TECHNOLOGY or len(abbreviation(name)) > 2
     if _ANIMAL_BEFORE.search(before) or _ANIMAL_AFTER.match(after):
         return "animal"
     if _PERSON_BEFORE.search(before) or _PERSON_AFTER.match(after):
