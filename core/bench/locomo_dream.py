@@ -1,6 +1,9 @@
 """Dreaming over LOCOMO's dialogues with plants in them: does it find what was told twice or is outdated, and does the
 evidence of the questions stay found?
 
+What an add takes for a repetition itself is open no more when the dream begins: ``planted_consolidated`` is the share of
+the others that the dream consolidates.
+
 A tenth as many plants as a dialogue has turns are told in two sessions of their own, after its first session and after
 its last. Adds neither supersede nor merge, so that all is left to the dream, whose guards let it do all at once.
 """
@@ -115,6 +118,7 @@ def _one(
     return rows, {
         "dialogue": number,
         "planted": len(planted),
+        "untold": sum(not first or not second for _, first, second in pairs),
         "open_before_dream": len(open_),
         "consolidated": len(open_) - len(missed),
         "missed_paraphrases": sum(plant.kind == "paraphrase" for plant in missed),
@@ -197,12 +201,16 @@ def _figures(
         return sum(int(str(dream[name])) for dream in dreams)
 
     open_, active = total("open_before_dream"), total("active_before")
+    told = total("planted") - total("untold")
     return {
         "dialogues": len(dreams),
         "questions": len(rows),
         "planted": total("planted"),
+        "planted_untold": total("untold"),
+        "planted_resolved_at_add": told - open_,
         "planted_open_before_dream": open_,
         "planted_consolidated": round(total("consolidated") / open_, 4) if open_ else 0.0,
+        "planted_consolidated_in_all": round((told - open_ + total("consolidated")) / told, 4) if told else 0.0,
         "missed_paraphrases": total("missed_paraphrases"),
         "missed_superseded": total("missed_superseded"),
         "recall_at_10_before": round(mean(before), 4),
