@@ -10,6 +10,7 @@ from mindmem.core.index.documents import entity_document
 from mindmem.core.index.filters import parse_filter
 from mindmem.core.index.port import EntityDocument, SearchIndex
 from mindmem.core.records import Partition, Scope
+from mindmem.core.schema.parts import near_parts, part
 
 BOB = Scope(user_id="bob")
 
@@ -128,6 +129,34 @@ def test_names_never_cross_users_and_a_project_has_all(index: SearchIndex) -> No
     assert index.named(Partition("default", ""), ["Rex"]) == {"rex": ("ent_a", "ent_b")}
     assert index.named(Partition("other", ""), ["Rex"]) == {}
     assert [one.entity_id for one in index.scan_entities(Partition("default", "")).entities] == ["ent_a", "ent_b"]
+
+
+# -- parts of names
+
+
+def test_whoever_has_one_of_the_parts_bears_it_archived_and_merged_ones_too(index: SearchIndex) -> None:
+    def bearing(*asked: str, owner: Partition = ANN.partition) -> list[str]:
+        return index.bearing(owner, asked)
+
+    fill(index, make_entity("Ann Lee"), make_entity("Lee"), make_entity("Oslo"), make_entity("Ann", scope=BOB))
+    whole = part("Lee")
+    assert bearing(whole) == ["ent_Lee"]
+    assert bearing(*near_parts("Ann")) == ["ent_Ann Lee"]
+    assert bearing(*near_parts("Ann"), whole) == ["ent_Ann Lee", "ent_Lee"]
+    assert bearing(*near_parts("Ann Lee"), owner=BOB.partition) == ["ent_Ann"]
+    assert bearing(part("Ann"), whole, owner=Partition("default", "")) == ["ent_Ann", "ent_Lee"]
+    assert bearing(part("Rome")) == bearing() == []
+    fill(index, make_entity("Lee", revision=2, status="archived"), make_entity("Oslo", revision=2, merged_into="ent_X"))
+    assert bearing(whole, part("Oslo")) == ["ent_Lee", "ent_Oslo"]
+    fill(index, make_entity("Bergen", revision=3, entity_id="ent_Oslo"))
+    assert bearing(part("Oslo"), part("Bergen")) == ["ent_Oslo"]
+    assert bearing(part("Oslo")) == []
+
+
+def test_many_parts_are_asked_for_at_once(index: SearchIndex) -> None:
+    fill(index, *(make_entity(f"Thing {number}") for number in range(30)))
+    asked = [part(f"Thing {number}") for number in range(1_500)]
+    assert len(index.bearing(ANN.partition, asked)) == 30
 
 
 # -- links

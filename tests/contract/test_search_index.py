@@ -412,3 +412,55 @@ def test_a_page_of_all_users_is_one_list(index: SearchIndex) -> None:
     rest = index.scan(Partition("default", ""), None, limit=2, cursor=found.cursor)
     assert [memory.content for memory in rest.memories] == ["One"]
     assert rest.cursor is None
+
+
+# -- matching part by part
+
+
+def test_memories_match_a_query_part_by_part_each_by_itself(index: SearchIndex, lexical_index: SearchIndex) -> None:
+    for one in (index, lexical_index):
+        documents = [make(content, embedded=one is index) for content in HOBBIES]
+        one.apply(documents, watermark=1)
+        wanted = [document.memory.memory_id for document in (documents[5], documents[0], documents[11])]
+        found = one.align(ask("piano and watercolours"), wanted)
+        assert found.memory_ids == tuple(wanted)
+        assert found.scores.shape == (3, len(found.weights))
+        assert found.scores.min() >= 0.0
+        assert found.scores.max() <= 1.0 + 1e-6
+        assert float(found.weights.sum()) == pytest.approx(1.0, abs=1e-5)
+        piano, paint, cat = (found.scores @ found.weights).tolist()
+        assert min(piano, paint) > cat
+        assert float(found.scores.max(axis=0) @ found.weights) > max(piano, paint)
+        alone = one.align(ask("piano and watercolours"), wanted[:1])
+        np.testing.assert_allclose(alone.scores, found.scores[:1], atol=1e-6)
+
+
+def test_what_the_filter_leaves_out_or_nobody_knows_matches_nothing(index: SearchIndex) -> None:
+    index.apply([make("Ann sold her piano", name="kept"), make("Ann tuned her piano", name="gone", status="archived")],
+                watermark=1)  # fmt: skip
+    index.apply([make("Bob sold his piano", name="bobs", scope=BOB)], watermark=2)
+    everything = ["mem_gone", "mem_none", "mem_bobs", "mem_kept"]
+    active = replace(ask("piano"), filter=parse_filter({"status": "active"}))
+    assert index.align(active, everything).memory_ids == ("mem_kept",)
+    assert index.align(ask("piano"), everything).memory_ids == ("mem_gone", "mem_kept")
+    assert index.align(ask("piano"), []).memory_ids == ()
+    whole = replace(ask("piano"), partition=Partition("default", ""))
+    assert index.align(whole, everything).memory_ids == ()
+
+
+# -- people
+
+
+def test_speakers_and_others_that_are_spoken_of_are_known_archived_ones_too(index: SearchIndex) -> None:
+    assert index.people(ANN.partition).speakers == frozenset()
+    index.apply(
+        [
+            make("I moved", name="a", speaker="José", entity_name="José", entity_type="person"),
+            make("Mia called", name="b", speaker="José", entity_name="Mia", entity_type="person", status="archived"),
+            make("Acme closed", name="c", speaker="José", entity_name="Acme", entity_type="organization"),
+        ],
+        watermark=1,
+    )
+    known = index.people(ANN.partition)
+    assert (known.speakers, known.others) == ({"jose"}, {"mia"})
+    assert index.people(BOB.partition).speakers == index.people(Partition("default", "")).speakers == frozenset()
