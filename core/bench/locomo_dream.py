@@ -1,8 +1,8 @@
 """Dreaming over LOCOMO's dialogues with plants in them: does it find what was told twice or is outdated, and does the
 evidence of the questions stay found?
 
-What an add takes for a repetition itself is open no more when the dream begins: ``planted_consolidated`` is the share of
-the others that the dream consolidates.
+What an add takes for a repetition itself is open no more when the dream begins: ``planted_consolidated`` is the share
+of the others that the dream consolidates.
 
 A tenth as many plants as a dialogue has turns are told in two sessions of their own, after its first session and after
 its last. Adds neither supersede nor merge, so that all is left to the dream, whose guards let it do all at once.
