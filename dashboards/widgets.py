@@ -8,9 +8,10 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 import streamlit as st
+from polars.exceptions import PolarsError
 from streamlit.navigation.page import StreamlitPage
 
-from mindmem.core.errors import MindMemError
+from mindmem.core.errors import CorruptStore, MindMemError
 from mindmem.core.records import Change, Hit, Memory, Message
 from mindmem.core.reports.facts import counted
 from mindmem.core.search.explain import FACTORS
@@ -50,6 +51,7 @@ _PAGES: Final = "mindmem.pages"
 _USER: Final = "mindmem.user"
 _FLOW_RUN: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 """What the id of a flow's run looks like; that of a dream that was called in person is another."""
+_DOCTOR: Final = "`mindmem doctor` says what is missing; after a maintenance, open the page anew."
 _CUT: Final = 4_000
 """Characters of a text that are shown at most in a list."""
 
@@ -89,6 +91,13 @@ def boundary(what: str = "This can't be shown now") -> Iterator[None]:
         hint = "It may pass: try again in a moment." if error.transient else ""
         st.error(f"{what} ({error.code}). {hint}".strip(), icon=":material/error:")
         show(element("p", str(error), class_="mm-plain"))
+        if isinstance(error, CorruptStore):
+            show(element("p", *_commands(_DOCTOR), class_="mm-plain"))
+    except (OSError, PolarsError) as error:
+        st.error(f"{what} ({type(error).__name__}).", icon=":material/error:")
+        show(
+            element("p", *_commands(f"A file of the tables is missing or can't be read. {_DOCTOR}"), class_="mm-plain")
+        )
 
 
 def _commands(line: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Maintain: fold, compact, vacuum, sweep, and verify that ledger, tables and index agree."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from prefect import flow
 from prefect.client.schemas.objects import State
@@ -16,6 +16,15 @@ from mindmem.tasks.maintain import maintain_store
 from mindmem.tasks.runtime import is_stale, opened
 
 __all__ = ["Disagreement", "maintain"]
+
+_FACTS: Final = {
+    "expired": "memories archived as their time was over",
+    "fold after": "tables held changes up to",
+    "fold upto": "tables hold changes up to",
+    "fold rounds": "rounds of folding",
+    "fold pruned": "changes dropped from the log",
+}  # fmt: skip
+"""What is counted, in words; other counts are told by their name."""
 
 
 class Disagreement(MindMemError):
@@ -52,7 +61,8 @@ async def maintain(
         report = await maintain_store(store)
         dashboard = store.memory().services.settings.dashboard.url
     findings = [str(finding) for finding in report.findings]
-    await publish_report("maintain-report", "Maintain", facts(report), findings, dashboard)
+    told = {_FACTS.get(name, name): value for name, value in facts(report).items()}
+    await publish_report("maintain-report", "Maintain", told, findings, dashboard)
     if report.findings:
         raise Disagreement(report)
     return report

@@ -74,7 +74,7 @@ def _dream(services: Services) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_shown_within_two_seconds(page: str, large: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    app = AppTest.from_string(SOURCE.format(home=str(large), dashboard={}, page=page), default_timeout=300)
+    app = AppTest.from_string(SOURCE.format(home=str(large), dashboard={}, store={}, page=page), default_timeout=300)
     app.query_params["q"] = "What did Hana say about water?"
     seconds: list[float] = []
     for _ in range(3):

@@ -64,8 +64,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shown() -> Open:
     """Return what opens a page of a store, with a query and the dashboard's settings."""
 
-    def run(page: str, home: Path, dashboard: dict[str, object] | None = None, **query: str) -> AppTest:
-        source = SOURCE.format(home=str(home), dashboard=dashboard or {}, page=page)
+    def run(
+        page: str, home: Path, dashboard: dict[str, object] | None = None, store: dict[str, object] | None = None,
+        **query: str,
+    ) -> AppTest:  # fmt: skip
+        source = SOURCE.format(home=str(home), dashboard=dashboard or {}, store=store or {}, page=page)
         app = AppTest.from_string(source, default_timeout=120)
         for name, value in query.items():
             app.query_params[name] = value

@@ -2,6 +2,7 @@
 
 from html import escape
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from support.pages import HOSTILE, PAGES, Open, elements, settings, words
@@ -67,6 +68,31 @@ def test_an_unknown_memory_or_entity_in_the_address_is_answered_calmly(shown: Op
     app = shown("timelines", demo, entity="ent_nobody")
     assert not app.exception
     assert app.selectbox[0].value
+
+
+@pytest.mark.parametrize("page", ["overview", "timelines"])
+def test_tables_whose_files_are_gone_are_an_error_that_says_what_to_do(page: str, shown: Open, tmp_path: Path) -> None:
+    with Memory(settings=settings(tmp_path)) as memory:
+        memory.add("I live in Oslo.", user_id="ann")
+        memory.fold()
+    rmtree(tmp_path / "tables")
+    app = shown(page, tmp_path)
+    assert not app.exception
+    assert "mindmem doctor" in words(app)
+
+
+def test_a_ledger_that_does_not_answer_is_an_error_that_says_what_to_do(shown: Open, tmp_path: Path) -> None:
+    away = {"ledger_url": "postgresql+psycopg://nobody@127.0.0.1:1/nowhere"}
+    app = shown("dreaming", tmp_path, store=away)
+    assert not app.exception
+    assert "can't be shown now" in app.error[0].value
+
+
+def test_ids_in_the_address_that_nothing_has_are_answered_calmly(shown: Open, dreamt: Path) -> None:
+    for page in PAGES:
+        app = shown(page, dreamt, run="<b>", proposal="](x)", strategy="none", user="nobody")
+        assert not app.exception
+        assert not app.error
 
 
 def test_a_store_that_can_not_be_read_is_an_error_that_says_what_to_do(shown: Open, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ SOURCE = """
 from mindmem.core.settings import Settings
 from mindmem.dashboards.app import main
 
-main(Settings.load({{}}, home={home!r}, embedder="none", dashboard={dashboard!r}), start={page!r})
+main(Settings.load({{}}, home={home!r}, embedder="none", dashboard={dashboard!r}, store={store!r}), start={page!r})
 """
 Open = Callable[..., AppTest]
 
