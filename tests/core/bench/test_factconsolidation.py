@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
+from support.benchmarks import Scripted
 
 from mindmem.core.bench import factconsolidation as measure
 from mindmem.core.bench.facts import chunks, load
 from mindmem.core.bench.plan import Plan
 from mindmem.core.bench.results import Results
 from mindmem.core.errors import InvalidInput, NotFound
+from mindmem.core.reason.port import Failed, Reasoner
 from mindmem.core.settings import Settings
 
 FACTS = (
@@ -66,14 +68,29 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(data: Path, out: Path, *, resume: bool = False, resolve_at_add: bool = False, dream: bool = True) -> Results:
+def run(
+    data: Path,
+    out: Path,
+    *,
+    resume: bool = False,
+    resolve_at_add: bool = False,
+    dream: bool = True,
+    reasoner: Reasoner | None = None,
+) -> Results:
     settings = Settings.load({}, home=out / "home", embedder="none")
     plan = Plan.of(settings, top_k=measure.TOP_K, resume=resume)
     strategies = measure.chosen(["fast", "balanced"])
     return measure.run(
-        data, out, plan, settings=settings, sizes=["6k"], strategies=strategies, resolve_at_add=resolve_at_add,
+        data,
+        out,
+        plan,
+        settings=settings,
+        sizes=["6k"],
+        strategies=strategies,
+        resolve_at_add=resolve_at_add,
         dream=dream,
-    )  # fmt: skip
+        reasoner=reasoner,
+    )
 
 
 def test_the_dream_is_measured_by_the_numbers_of_the_facts(data: Path, tmp_path: Path) -> None:
@@ -124,6 +141,28 @@ def test_a_run_without_a_dream_can_be_gone_on_with_to_dream(data: Path, tmp_path
 
     assert after.figures["single_hop_sub_em_before"] == before.figures["single_hop_sub_em"]
     assert after.figures["stale_active_after"] == 0.0
+
+
+def test_a_model_reads_beside_the_rules(data: Path, tmp_path: Path) -> None:
+    said = Scripted({"What is the mascot of Quartz Video?": "It was an otter, but now it is a pine owl."})
+    figures = run(data, tmp_path / "out", dream=False, reasoner=said.reasoner()).figures
+
+    assert (figures["single_hop_sub_em"], figures["model_single_hop_sub_em"]) == (1.0, 0.5)
+    assert figures["model_multi_hop_sub_em"] == 0.0
+
+
+def test_a_question_that_failed_before_the_dream_keeps_it_from_being_dreamt(data: Path, tmp_path: Path) -> None:
+    said = Scripted({"What is the mascot of Quartz Video?": Failed("no answer came", transient=True)})
+    figures = run(data, tmp_path / "out", reasoner=said.reasoner()).figures
+
+    assert "have no answer from before the dream" in str(figures["stopped"])
+    assert "amcr" not in figures
+    assert run(data, tmp_path / "out", resume=True, reasoner=Scripted().reasoner()).figures["stopped"] == ""
+
+
+def test_other_values_that_were_told_of_what_is_asked_are_its_rivals(data: Path) -> None:
+    [(_, questions)] = load(data, ["6k"])
+    assert [question.rivals for question in questions] == [("Tove Ek",), ("an otter",), ("Tove Ek",)]
 
 
 def test_messages_hold_whole_lines_and_nothing_is_lost() -> None:
