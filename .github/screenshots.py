@@ -25,6 +25,7 @@ THEMES: Final = ("light", "dark")
 README: Final = {
     "overview-light": ("", "light"),
     "timelines-dark": ("timelines?entity={entity}", "dark"),
+    "dreaming-light": ("dreaming?run={run}", "light"),
     "search-light": ("search?q=Where+does+Mara+live%3F&user=mara", "light"),
 }
 README_HEIGHT: Final = 1000

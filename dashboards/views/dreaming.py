@@ -186,7 +186,7 @@ def _run(store: Store, one: DreamRun) -> None:
 
 
 def _counts(counts: Mapping[str, int], verbs: Mapping[str, str]) -> str:
-    return ", ".join(f"{number:,} {verbs.get(name, name.replace('_', ' '))}" for name, number in counts.items())
+    return ", ".join(f"{verbs.get(name, name.replace('_', ' '))} {number:,}" for name, number in counts.items())
 
 
 _DID: Final = {"archive": "archived", "merge": "folded", "update": "reworded", "create": "made", "link": "linked"}

@@ -61,7 +61,7 @@ def _given(store: Store, one: Given, *, writes: bool) -> None:
                 element("p", " · ".join(part for part in who if part), class_="mm-about"),
                 *(widgets.quote(said, zone, spans=[spans[said.message_id]] if said.message_id in spans else (),
                                 source=True) for said in one.said),
-                *(_outcome("holds now", memory) for memory in one.now),
+                *(_outcome("noted", memory) for memory in one.now),
                 *(_outcome("replaced" if one.now else "taken out", memory) for memory in one.gone),
             ])
         )  # fmt: skip
@@ -84,7 +84,7 @@ def _outcome(told: str, memory: Memory) -> Markup:
 
 def _links(memories: Sequence[Memory]) -> None:
     for memory in memories[:4]:
-        told = "Open what holds" if memory.status == "active" else "Open what was taken out"
+        told = "Open what was noted" if memory.status == "active" else "Open what was taken out"
         widgets.link("memories", told, memory=memory.memory_id)
 
 

@@ -87,7 +87,7 @@ def test_feedback_is_shown_with_the_words_what_holds_what_went_and_its_condition
     app = shown("feedback", dreamt)
     said = told(app)
     assert "No, I meant Bergen, not Oslo." in said
-    assert re.search(r"holds now\s+Ann lives in Bergen", said)
+    assert re.search(r"noted\s+Ann lives in Bergen", said)
     assert re.search(r"replaced\s+Ann lives in Oslo", said)
     assert "only: For emails to my boss" in said
     assert "ann" in said
