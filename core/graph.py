@@ -12,7 +12,6 @@ from typing import Final
 from mindmem.core.errors import InvalidInput, NotFound, bounded
 from mindmem.core.index.filters import All, Filter, Test, all_of, scope_filter
 from mindmem.core.index.names import name_key
-from mindmem.core.index.port import Query
 from mindmem.core.records import Edge, Entity, Memory, Partition, Scope
 from mindmem.core.records.graph import EntityPage, EntityView, GraphEdge, GraphNode, GraphView, Property, Related
 from mindmem.core.retrieve import by_event, check_count, check_time, was_true
@@ -284,7 +283,7 @@ def _near(services: Services, owner: Partition, name: str) -> list[str]:
     index = services.projector.index
     known = {name_key(one.name): one.name for one in index.scan_entities(owner, limit=_PAGE).entities}
     alike = [known[key] for key in get_close_matches(name_key(name), known, _NEAR)]
-    near = index.similar_entities(Query(partition=owner, text=name, k=_NEAR))
+    near = index.similar_entities(owner, name, k=_NEAR)
     sharing = [one.name for one in index.entities([one.entity_id for one in near]).values()]
     return list(dict.fromkeys((*alike, *sharing)))[:_NEAR]
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from mindmem.core import ids
 from mindmem.core.embed.port import Embedding
 from mindmem.core.errors import BudgetReached, EmbedderMismatch, LeaseTaken, ModelUnavailable, StaleGeneration
-from mindmem.core.index.documents import entity_vector_key, vector_key
+from mindmem.core.index.documents import vector_key
 from mindmem.core.index.projector import WATERMARK
 from mindmem.core.index.rebuild import rebuild
 from mindmem.core.ledger.port import Draft
@@ -94,14 +94,11 @@ def build_index(services: Services, *, complete: bool = False) -> str:
     fold_unless_busy(services)
     upto = services.ledger.last_seq()
     stored = services.reader.documents(vector_key=vector_key, embedder=None if identity is None else str(identity))
-    entities = services.reader.entity_documents(
-        vector_key=entity_vector_key, embedder=None if identity is None else str(identity)
-    )
     return rebuild(
         services.projector,
         _embedded(services, stored, complete=complete),
         upto,
-        entities=entities,
+        entities=services.reader.every_entity(),
         embedder=identity,
     )
 

@@ -208,9 +208,9 @@ class CurrentIndex:
         """Return the known names that stand in a text."""
         return self._run(lambda index: index.linked(partition, text, limit=limit))
 
-    def similar_entities(self, query: Query) -> list[ScoredEntity]:
+    def similar_entities(self, partition: Partition, text: str, *, k: int = 10) -> list[ScoredEntity]:
         """Return the entities that a text may be about."""
-        return self._run(lambda index: index.similar_entities(query))
+        return self._run(lambda index: index.similar_entities(partition, text, k=k))
 
     def scan_entities(self, partition: Partition, *, cursor: str | None = None, limit: int = 100) -> EntityScan:
         """Return one page of entities."""

@@ -14,8 +14,7 @@ from mindmem.core.records import Entity, Memory
 from mindmem.core.schema.parts import parts_of
 
 __all__ = [
-    "context_lines", "document", "embed_text", "entity_document", "entity_text", "entity_vector_key", "fields_of",
-    "vector_key",
+    "context_lines", "document", "embed_text", "entity_document", "fields_of", "vector_key",
 ]  # fmt: skip
 
 
@@ -64,30 +63,12 @@ def vector_key(memory: Memory) -> str:
     return _key(embed_text(memory), memory.context)
 
 
-def entity_document(entity: Entity, embedding: Embedding | None = None) -> EntityDocument:
+def entity_document(entity: Entity) -> EntityDocument:
     """Return what the index keeps of an entity: it is found by each of its names, its description, and its keys."""
     names = dict.fromkeys(name.strip() for name in (entity.name, *entity.aliases))
     keys = tuple(dict.fromkeys(key for key in map(name_key, names) if key))
     texts = dict.fromkeys((*names, entity.description, *entity.search_fields))
-    return EntityDocument(entity, keys, parts_of(names), tuple(text for text in texts if text), embedding)
-
-
-def entity_text(entity: Entity) -> str:
-    """Return the text of an entity that is embedded: its names and what it is. Empty where no more than a name is
-    known, which words find as well.
-
-    >>> from mindmem.core.records import Scope
-    >>> entity_text(Entity("e", 1, Scope(), "place", "Oslo", description="Where Ann lives"))
-    'Oslo: Where Ann lives'
-    """
-    told = "; ".join(text for text in (entity.description, *entity.search_fields) if text)
-    return f"{', '.join((entity.name, *entity.aliases))}: {told}" if told else ""
-
-
-def entity_vector_key(entity: Entity) -> str:
-    """Return the digest of the embedded text, empty where none is embedded."""
-    text = entity_text(entity)
-    return _key(text, "") if text else ""
+    return EntityDocument(entity, keys, parts_of(names), tuple(text for text in texts if text))
 
 
 @lru_cache(maxsize=4096)

@@ -35,14 +35,12 @@ class Document:
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityDocument:
     """One entity as the index keeps it: the record, the keys of its name and aliases (``names.name_key``, the name's
-    first), the parts of its names (``schema.parts``), the texts that it is found by (each is scored by itself), the
-    vector of what it is."""
+    first), the parts of its names (``schema.parts``), the texts that it is found by (each is scored by itself)."""
 
     entity: Entity
     keys: tuple[str, ...]
     parts: tuple[str, ...]
     fields: tuple[str, ...]
-    embedding: Embedding | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -82,11 +80,10 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class ScoredEntity:
-    """An entity_id with its score in 0..1, and the score's parts (lexical, dense)."""
+    """An entity_id with its score in 0..1."""
 
     entity_id: str
     score: float
-    parts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +149,7 @@ class SearchIndex(Protocol):
     def apply(self, documents: Sequence[Document], *, entities: Sequence[EntityDocument] = (), watermark: int) -> None:
         """Write documents and entities and move the watermark, in one transaction. The newest revision wins; a memory
         that is there keeps its ``created_at``, and one without an embedding the embedding that is there for the same
-        text, an entity likewise. An older watermark than the index's is ignored whole."""
+        text. An older watermark than the index's is ignored whole."""
         ...
 
     def watermark(self) -> int:
@@ -221,9 +218,9 @@ class SearchIndex(Protocol):
         or where many memories are about it."""
         ...
 
-    def similar_entities(self, query: Query) -> list[ScoredEntity]:
-        """Return up to ``k`` entities that a text (and vector) may be about, best first; the best field of an entity
-        scores it. Merged and archived ones are left out; the query's filter doesn't count."""
+    def similar_entities(self, partition: Partition, text: str, *, k: int = 10) -> list[ScoredEntity]:
+        """Return up to ``k`` entities that share words with a text, best first; the best field of an entity scores it.
+        Merged and archived ones are left out."""
         ...
 
     def scan_entities(self, partition: Partition, *, cursor: str | None = None, limit: int = 100) -> EntityScan:

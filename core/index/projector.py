@@ -11,7 +11,7 @@ from mindmem.core import failpoints
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
 from mindmem.core.errors import CorruptStore, StaleGeneration
 from mindmem.core.index.current import CurrentIndex, Generations, generation_key
-from mindmem.core.index.documents import document, entity_document, entity_vector_key, vector_key
+from mindmem.core.index.documents import document, entity_document, vector_key
 from mindmem.core.index.embedded.generations import EmbeddedGenerations
 from mindmem.core.index.embedded.index import CACHE_BYTES
 from mindmem.core.index.port import Document, EntityDocument, SearchIndex
@@ -122,9 +122,7 @@ def project(ledger: Ledger, index: SearchIndex, upto: int | None = None) -> int:
     for entries in _batches(ledger.read_log(reached, upto, tables=("memories", "vectors", "entities"))):
         failpoints.reach("project.read")
         reached = entries[-1].change.seq
-        index.apply(
-            documents_of(entries, index.embedder), entities=entities_of(entries, index.embedder), watermark=reached
-        )
+        index.apply(documents_of(entries, index.embedder), entities=entities_of(entries), watermark=reached)
     return reached
 
 
@@ -150,15 +148,13 @@ def documents_of(entries: Sequence[Entry], embedder: EmbedderIdentity | None) ->
     return documents
 
 
-def entities_of(entries: Sequence[Entry], embedder: EmbedderIdentity | None) -> list[EntityDocument]:
-    """Return the newest state of each entity that these entries hold, with its vector where they bring one."""
+def entities_of(entries: Sequence[Entry]) -> list[EntityDocument]:
+    """Return the newest state of each entity that these entries hold."""
     newest: dict[str, Entity] = {}
     for entry in entries:
         for row in entry.batches["entities"].to_pylist() if "entities" in entry.batches else ():
             newest[row["entity_id"]] = entity_of(row)
-    keys = {entity_id: entity_vector_key(entity) for entity_id, entity in newest.items()}
-    vectors = _all_vectors(entries, embedder) if any(keys.values()) else {}
-    return [entity_document(entity, vectors.get(keys[entity_id])) for entity_id, entity in newest.items()]
+    return [entity_document(entity) for entity in newest.values()]
 
 
 def _all_vectors(entries: Sequence[Entry], embedder: EmbedderIdentity | None) -> dict[str, Embedding]:

@@ -14,14 +14,12 @@ from mindmem.core.index.port import SearchIndex
 from mindmem.core.index.projector import Projector, project
 from mindmem.core.records import Entity, Memory
 
-__all__ = ["Built", "BuiltEntity", "rebuild"]
+__all__ = ["Built", "rebuild"]
 
 _ATTEMPTS: Final = 5
 
 Built = tuple[Memory, datetime, Embedding | None]
 """A memory at its newest revision, when its first one was recorded, and its embedding."""
-BuiltEntity = tuple[Entity, Embedding | None]
-"""An entity at its newest revision and its embedding."""
 
 
 def rebuild(
@@ -29,7 +27,7 @@ def rebuild(
     documents: Iterable[Sequence[Built]],
     upto_seq: int,
     *,
-    entities: Iterable[Sequence[BuiltEntity]] = (),
+    entities: Iterable[Sequence[Entity]] = (),
     embedder: EmbedderIdentity | None = None,
 ) -> str:
     """Build a new generation from all memories and entities as of ``upto_seq`` or later, put it in the place of the
@@ -62,7 +60,7 @@ def rebuild(
         for batch in documents:
             index.apply([document(*built) for built in batch], watermark=0)
         for known in entities:
-            index.apply([], entities=[entity_document(*built) for built in known], watermark=0)
+            index.apply([], entities=[entity_document(one) for one in known], watermark=0)
         failpoints.reach("rebuild.entities")
         index.apply([], watermark=upto_seq)
         failpoints.reach("rebuild.filled")

@@ -295,25 +295,14 @@ class Reader:
                     known = _embeddings(vectors, {**where, "vector_key": keys}, embedder)
                 yield [(memory, created, known.get(key)) for key, memory, created in part]
 
-    def entity_documents(
-        self, project_id: str | None = None, *, vector_key: Callable[[Entity], str], embedder: str | None = None,
-        chunk: int = 2_000,
-    ) -> Iterator[list[tuple[Entity, Embedding | None]]]:  # fmt: skip
-        """Yield every entity (of one project) at its latest revision with its embedding, in lists up to ``chunk``;
-        an entity whose ``vector_key`` is empty has none, and ``embedder`` None leaves vectors out."""
+    def every_entity(self, project_id: str | None = None, *, chunk: int = 2_000) -> Iterator[list[Entity]]:
+        """Yield every entity (of one project) at its latest revision, in lists up to ``chunk``."""
         view = self.view("entities")
-        vectors = self.fresh(["vectors"]) if embedder is not None else None
         for project, users in self._groups(project_id, chunk):
             where = {"project_id": [project], "user_id": users}
             rows = latest(view.rows("entities", where), ["entity_id"]).sort("entity_id")
             found = [entity_of(row) for row in _collect(rows).iter_rows(named=True)]
-            for place in range(0, len(found), chunk):
-                part = [(vector_key(entity), entity) for entity in found[place : place + chunk]]
-                keys = sorted({key for key, _ in part if key})
-                known: dict[str, Embedding] = {}
-                if vectors is not None and embedder is not None and keys:
-                    known = _embeddings(vectors, {**where, "vector_key": keys}, embedder)
-                yield [(entity, known.get(key)) for key, entity in part]
+            yield from (found[place : place + chunk] for place in range(0, len(found), chunk))
 
     # -- below: views
 

@@ -1,10 +1,9 @@
 """What every search index must do with entities: names, links in text, likeness, revisions; never exact scores."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from support.documents import ANN, ask, entity, make, make_entity
+from support.documents import ANN, entity, make, make_entity
 
 from mindmem.core.index.documents import entity_document
 from mindmem.core.index.filters import parse_filter
@@ -24,8 +23,8 @@ def spelt(index: SearchIndex, text: str, scope: Scope = ANN) -> dict[str, tuple[
     return {text[link.start : link.end]: link.entity_ids for link in index.linked(scope.partition, text)}
 
 
-def like(index: SearchIndex, text: str, **fields: Any) -> list[str]:
-    return [scored.entity_id for scored in index.similar_entities(replace(ask(text), **fields))]
+def like(index: SearchIndex, text: str, k: int = 10) -> list[str]:
+    return [scored.entity_id for scored in index.similar_entities(ANN.partition, text, k=k)]
 
 
 # -- records
@@ -217,37 +216,16 @@ def test_an_everyday_word_is_a_name_where_many_memories_are_about_its_bearer(ind
 # -- likeness
 
 
-def test_the_best_field_scores_an_entity(lexical_index: SearchIndex) -> None:
+def test_the_best_field_scores_an_entity(index: SearchIndex) -> None:
     fill(
-        lexical_index,
-        make_entity("Rex", "the old dog", search_fields=("walks in the park", "vet appointments"), embedded=False),
-        make_entity("City Park", description="where markets are held, with a pond and trees", embedded=False),
+        index,
+        make_entity("Rex", "the old dog", search_fields=("walks in the park", "vet appointments")),
+        make_entity("City Park", description="where markets are held, with a pond and trees"),
         make_entity("Oslo"),
     )
-    assert like(lexical_index, "vet appointments")[0] == "ent_Rex"
-    assert like(lexical_index, "the old dog")[0] == "ent_Rex"
-    assert like(lexical_index, "City Park")[0] == "ent_City Park"
-    assert like(lexical_index, "telescope") == []
-    assert like(lexical_index, "rex park oslo", k=2) == like(lexical_index, "rex park oslo")[:2]
-    assert all(0.0 < one.score <= 1.0 for one in lexical_index.similar_entities(ask("rex in the park of oslo")))
-
-
-def test_a_vector_finds_an_entity_by_what_it_is(index: SearchIndex) -> None:
-    fill(index, make_entity("Rex", description="grey dog from the shelter"), make_entity("Oslo", description="a city"))
-    found = index.similar_entities(replace(ask("grey dog from the shelter"), text=""))
-    assert found[0].entity_id == "ent_Rex"
-    assert found[0].parts["dense"] > 0.5
-
-
-def test_an_entity_without_a_new_vector_keeps_that_of_the_same_text(index: SearchIndex) -> None:
-    fill(index, make_entity("Rex", description="grey dog"))
-    fill(index, make_entity("Rex", revision=2, description="grey dog", entity_type="animal", embedded=False))
-    assert "dense" in index.similar_entities(ask("grey dog"))[0].parts
-    fill(index, make_entity("Rex", revision=3, description="old dog", embedded=False))
-    assert "dense" not in index.similar_entities(ask("old dog"))[0].parts
-
-
-def test_a_vector_of_another_size_is_refused_whole(index: SearchIndex, lexical_index: SearchIndex) -> None:
-    with pytest.raises(ValueError, match="ent_Rex"):
-        fill(lexical_index, make_entity("Oslo"), make_entity("Rex", description="grey dog"))
-    assert lexical_index.entities(["ent_Oslo"]) == {}
+    assert like(index, "vet appointments")[0] == "ent_Rex"
+    assert like(index, "the old dog")[0] == "ent_Rex"
+    assert like(index, "City Park")[0] == "ent_City Park"
+    assert like(index, "telescope") == []
+    assert like(index, "rex park oslo", k=2) == like(index, "rex park oslo")[:2]
+    assert all(0.0 < one.score <= 1.0 for one in index.similar_entities(ANN.partition, "rex in the park of oslo"))

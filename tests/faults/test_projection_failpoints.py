@@ -48,7 +48,7 @@ def _rebuild(home: Path) -> None:
         rows = [memory_of(row) for entry in entries for row in entry.batches["memories"].to_pylist()]
         built = [(one, one.recorded_at, embed(embed_text(one))) for one in rows if one.recorded_at is not None]
         projector = Projector(ledger, home / "index", identity=IDENTITY)
-        rebuild(projector, [built], 5, entities=[[(SHELF, None)]])
+        rebuild(projector, [built], 5, entities=[[SHELF]])
         projector.close()
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from mindmem.core import ids
 from mindmem.core.embed.port import EmbedderIdentity, Embedding, TokenVectors
-from mindmem.core.index.documents import document, embed_text, entity_document, entity_text, vector_key
+from mindmem.core.index.documents import document, embed_text, entity_document, vector_key
 from mindmem.core.index.port import Document, EntityDocument, Query
 from mindmem.core.ledger.port import Draft, HeadMove, Ledger
 from mindmem.core.records import Change, Entity, Memory, Partition, Scope
@@ -70,11 +70,9 @@ def entity(name: str, *aliases: str, scope: Scope = ANN, revision: int = 1, **fi
     return Entity(revision=revision, scope=scope, name=name, aliases=aliases, **given)
 
 
-def make_entity(name: str, *aliases: str, embedded: bool = True, **fields: Any) -> EntityDocument:
-    """Return an entity as the projector makes it; only one that more than a name is known of has a vector."""
-    made = entity(name, *aliases, **fields)
-    text = entity_text(made)
-    return entity_document(made, embed(text) if embedded and text else None)
+def make_entity(name: str, *aliases: str, **fields: Any) -> EntityDocument:
+    """Return an entity as the projector makes it."""
+    return entity_document(entity(name, *aliases, **fields))
 
 
 def commit_entities(ledger: Ledger, *entities: Entity) -> Change:

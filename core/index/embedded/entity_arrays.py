@@ -17,8 +17,6 @@ from mindmem.core.text import analyse, query_terms
 
 __all__ = ["EntityArrays"]
 
-_DENSE: Final = 0.5
-"""Weight of the vector beside the best field, for entities that have one."""
 _BYTES: Final = 1_500
 """What an entity takes in memory, about."""
 
@@ -40,8 +38,7 @@ class _Held:
 class EntityArrays:
     """Filled and brought up to date by ``put``."""
 
-    def __init__(self, dimension: int) -> None:
-        """Hold entities with vectors of ``dimension``; 0 for none."""
+    def __init__(self) -> None:
         self._entities: dict[str, _Held] = {}
         self._ids: list[str] = []
         self._keys: dict[str, dict[str, None]] = {}
@@ -50,8 +47,6 @@ class EntityArrays:
         self._owners = Growing(np.empty(0, dtype=np.int64))
         self._lengths = Growing(np.empty(0, dtype=np.float64))
         self._stands = Growing(np.empty(0, dtype=np.bool_))
-        self._vectors = Growing(np.empty((0, dimension), dtype=np.float32))
-        self._has_vector = Growing(np.empty(0, dtype=np.bool_))
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -59,15 +54,15 @@ class EntityArrays:
     @property
     def nbytes(self) -> int:
         """Return what is held in memory, in bytes, Python objects estimated."""
-        return _BYTES * len(self._ids) + self._vectors.nbytes
+        return _BYTES * len(self._ids)
 
     def put(self, rows: Iterable[Sequence[Any]]) -> None:
         """Take up rows as ``entity_rows.READ`` gives them: new entities, or new states of known ones."""
         known = len(self._ids)
         owners: list[int] = []
         lengths: list[int] = []
-        states: list[tuple[int, bool, bytes | None]] = []
-        for entity_id, status, merged_into, names, sizes, terms, vector in rows:
+        states: list[tuple[int, bool]] = []
+        for entity_id, status, merged_into, names, sizes, terms in rows:
             keys, forms = json.loads(names)
             place = self._forget(entity_id)
             first = len(self._owners) + len(owners)
@@ -80,20 +75,16 @@ class EntityArrays:
                 range(first, first + len(counts)),
             )  # fmt: skip
             self._entities[entity_id] = held
-            states.append((place, status == "active" and not merged_into, vector))
+            states.append((place, status == "active" and not merged_into))
             if status == "active":
                 self._names.put(entity_id, held.forms)
                 for key in held.keys:
                     self._keys.setdefault(key, {})[entity_id] = None
         self._owners.append(np.array(owners, dtype=np.int64))
         self._lengths.append(np.array(lengths, dtype=np.float64))
-        for array in (self._stands, self._vectors, self._has_vector):
-            array.extend(len(self._ids) - known)
-        for place, stands, vector in states:
+        self._stands.extend(len(self._ids) - known)
+        for place, stands in states:
             self._stands.view[place] = stands
-            self._has_vector.view[place] = vector is not None
-            if vector is not None:
-                self._vectors.view[place] = np.frombuffer(vector, dtype="<f4")
 
     def stands_for(self, entity_id: str) -> str:
         """Return the id of the entity that an id leads to over merges; empty where that is archived or unknown."""
@@ -126,21 +117,11 @@ class EntityArrays:
                 found.append(Linked(start, end, leading))
         return found[:limit]
 
-    def similar(self, text: str, vector: npt.NDArray[np.float32] | None, k: int) -> list[ScoredEntity]:
-        """Return the entities whose best field shares most with a text, and whose vectors are near."""
-        lexical = self._lexical(text)
-        scores, dense = lexical, np.zeros(0, dtype=np.float64)
-        if vector is not None and len(vector) == self._vectors.view.shape[1]:
-            dense = np.clip(self._vectors.view @ vector, 0.0, 1.0).astype(np.float64)
-            scores = np.where(self._has_vector.view, (1 - _DENSE) * lexical + _DENSE * dense, lexical)
-        scores = np.where(self._stands.view, scores, 0.0)
-        best = np.argsort(-scores, kind="stable")[:k] if len(scores) else np.zeros(0, dtype=np.intp)
-        found = []
-        for place in best[scores[best] > 0.0].tolist():
-            parts = {"lexical": float(lexical[place])}
-            if len(dense) and self._has_vector.view[place]:
-                parts["dense"] = float(dense[place])
-            found.append(ScoredEntity(self._ids[place], float(scores[place]), parts))
+    def similar(self, text: str, k: int) -> list[ScoredEntity]:
+        """Return the entities whose best field shares most with a text."""
+        scores = np.where(self._stands.view, self._lexical(text), 0.0)
+        best = np.argsort(-scores, kind="stable")[:k]
+        found = [ScoredEntity(self._ids[place], float(scores[place])) for place in best[scores[best] > 0.0].tolist()]
         return sorted(found, key=lambda one: (-one.score, one.entity_id))
 
     def ids(self, after: str, limit: int) -> list[str]:

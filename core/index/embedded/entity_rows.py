@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindmem.core.index.documents import entity_vector_key
 from mindmem.core.index.embedded.codec import term_hash
 from mindmem.core.index.names import forms_of
 from mindmem.core.index.port import EntityDocument
@@ -19,7 +18,7 @@ __all__ = ["BEARING", "READ", "SCHEMA", "Prepared", "decode_entity", "prepare_en
 SCHEMA: Final = """
 create table if not exists entities (
   entity integer primary key, part integer not null, stamp integer not null, entity_id text not null unique,
-  revision integer not null, status text not null, merged_into text not null, text_key text not null,
+  revision integer not null, status text not null, merged_into text not null,
   names text not null, sizes blob not null, terms blob not null, record text not null
 );
 create index if not exists entities_by_stamp on entities (part, stamp);
@@ -27,12 +26,8 @@ create table if not exists entity_parts (
   part integer not null, name_part text not null, entity integer not null, primary key (part, name_part, entity)
 ) without rowid;
 create index if not exists entity_parts_by_entity on entity_parts (entity);
-create table if not exists entity_vectors (entity integer primary key, vector blob not null);
 """
-READ: Final = (
-    "select e.entity_id, e.status, e.merged_into, e.names, e.sizes, e.terms, v.vector from entities e "
-    "left join entity_vectors v on v.entity = e.entity where e.part = ? and e.stamp > ?"
-)
+READ: Final = "select entity_id, status, merged_into, names, sizes, terms from entities where part = ? and stamp > ?"
 """Rows of the arrays, written in a partition after a stamp."""
 BEARING: Final = (
     "select e.entity_id from entity_parts n join entities e on e.entity = n.entity where n.part in "
@@ -43,10 +38,10 @@ BEARING: Final = (
 _PLAIN: Final = ("entity_id", "revision", "entity_type", "name", "description", "merged_into", "status")
 _WRITE: Final = (
     "insert into entities"
-    " (part, stamp, entity_id, revision, status, merged_into, text_key, names, sizes, terms, record)"
-    " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (entity_id) do update set stamp = excluded.stamp,"
+    " (part, stamp, entity_id, revision, status, merged_into, names, sizes, terms, record)"
+    " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (entity_id) do update set stamp = excluded.stamp,"
     " revision = excluded.revision, status = excluded.status, merged_into = excluded.merged_into,"
-    " text_key = excluded.text_key, names = excluded.names, sizes = excluded.sizes, terms = excluded.terms,"
+    " names = excluded.names, sizes = excluded.sizes, terms = excluded.terms,"
     " record = excluded.record returning entity"
 )
 
@@ -79,27 +74,19 @@ def prepare_entity(document: EntityDocument) -> Prepared:
 
 
 def write_entity(connection: sqlite3.Connection, prepared: Prepared, part: int, stamp: int) -> None:
-    """Write an entity unless a newer revision is there; without an embedding it keeps that of the same text."""
-    entity, embedding = prepared.document.entity, prepared.document.embedding
-    found = connection.execute(
-        "select revision, text_key from entities where entity_id = ?", (entity.entity_id,)
-    ).fetchone()
+    """Write an entity unless a newer revision is there."""
+    entity = prepared.document.entity
+    found = connection.execute("select revision from entities where entity_id = ?", (entity.entity_id,)).fetchone()
     if found is not None and found[0] > entity.revision:
         return
-    key = entity_vector_key(entity)
     row = (
-        part, stamp, entity.entity_id, entity.revision, entity.status, entity.merged_into, key, prepared.names,
+        part, stamp, entity.entity_id, entity.revision, entity.status, entity.merged_into, prepared.names,
         prepared.sizes, prepared.terms, _encode(entity),
     )  # fmt: skip
     number = connection.execute(_WRITE, row).fetchone()[0]
     connection.execute("delete from entity_parts where entity = ?", (number,))
     parts = [(part, one, number) for one in dict.fromkeys(prepared.document.parts)]
     connection.executemany("insert into entity_parts values (?, ?, ?)", parts)
-    if embedding is not None:
-        vector = embedding.vector.astype("<f4").tobytes()
-        connection.execute("insert or replace into entity_vectors values (?, ?)", (number, vector))
-    elif found is not None and found[1] != key:
-        connection.execute("delete from entity_vectors where entity = ?", (number,))
 
 
 def _encode(entity: Entity) -> str:

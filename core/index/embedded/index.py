@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeVar
 
 import numpy as np
 
-from mindmem.core.embed.port import EmbedderIdentity, Embedding
+from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.errors import EmbedderMismatch, InvalidInput, StaleGeneration, bounded
 from mindmem.core.index.embedded.codec import decode
 from mindmem.core.index.embedded.columns import NEVER
@@ -127,8 +127,6 @@ class EmbeddedIndex:
         """
         for document in documents:
             self._check_vectors(document)
-        for entity in entities:
-            self._check_vector(entity.entity.entity_id, entity.embedding)
         self._store.apply(documents, entities, watermark, self._check)
 
     def watermark(self) -> int:
@@ -261,13 +259,11 @@ class EmbeddedIndex:
         found = [link for some in self._over(partition, _ENTITIES, read) for link in some]
         return sorted(found, key=lambda link: (link.start - link.end, link.start, link.entity_ids))[:limit]
 
-    def similar_entities(self, query: Query) -> list[ScoredEntity]:
-        """Return the entities that a text (and vector) may be about, best first."""
-        ranked = self._over(
-            query.partition, _ENTITIES, lambda arrays: arrays.entities.similar(query.text, query.vector, query.k)
-        )
+    def similar_entities(self, partition: Partition, text: str, *, k: int = 10) -> list[ScoredEntity]:
+        """Return the entities that share words with a text, best first."""
+        ranked = self._over(partition, _ENTITIES, lambda arrays: arrays.entities.similar(text, k))
         found = [scored for some in ranked for scored in some]
-        return heapq.nsmallest(query.k, found, key=lambda scored: (-scored.score, scored.entity_id))
+        return heapq.nsmallest(k, found, key=lambda scored: (-scored.score, scored.entity_id))
 
     def scan_entities(self, partition: Partition, *, cursor: str | None = None, limit: int = 100) -> EntityScan:
         """Return one page of entities that stand for themselves and are active, by id.
@@ -361,16 +357,13 @@ class EmbeddedIndex:
         if self._store.meta("successor") and not self._is_current():
             raise StaleGeneration(f"Generation {self._generation} of the index was replaced; open the current one.")
 
-    def _check_vector(self, object_id: str, embedding: Embedding | None) -> None:
-        if embedding is not None and (self._embedder is None or embedding.vector.shape != (self._embedder.dimension,)):
-            raise InvalidInput(
-                f"The vector of {object_id!r} has shape {embedding.vector.shape}; "
-                f"the index holds vectors of {self._embedder or 'no embedder'}."
-            )
-
     def _check_vectors(self, document: Document) -> None:
         embedding, identity = document.embedding, self._embedder
-        self._check_vector(document.memory.memory_id, embedding)
+        if embedding is not None and (identity is None or embedding.vector.shape != (identity.dimension,)):
+            raise InvalidInput(
+                f"The vector of {document.memory.memory_id!r} has shape {embedding.vector.shape}; "
+                f"the index holds vectors of {identity or 'no embedder'}."
+            )
         if embedding is None or identity is None:
             return
         tokens = embedding.tokens

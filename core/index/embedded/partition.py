@@ -64,7 +64,7 @@ class Arrays:
         self.postings = Postings()
         self.matrix = Matrix(embedder.dimension if embedder else 0)
         self.tokens = Tokens(embedder.token_dimension if embedder else 0, self._token_vectors)
-        self.entities = EntityArrays(embedder.dimension if embedder else 0)
+        self.entities = EntityArrays()
         self._words = Growing(np.empty(0, dtype=np.int64))
         self._texts = {name: Growing(np.empty(0, dtype=np.int64)) for name in ("matrix", "tokens")}
 

@@ -24,7 +24,7 @@ from mindmem.core.sqlite_access import access
 
 __all__ = ["COLUMNS", "ROOM", "Store"]
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Raised whenever older files lack something: they are built anew."""
 ROOM: Final = 1 << 32
 """Places in a partition: a document's key is ``part * ROOM + place``."""

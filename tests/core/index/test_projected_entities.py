@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.documents import ANN, IDENTITY, ask, commit, commit_entities, embed, entity, memory
+from support.documents import ANN, IDENTITY, commit, commit_entities, entity, memory
 from support.stores import open_store
 
 from mindmem.core.errors import OutdatedIndex
-from mindmem.core.index.documents import entity_text
 from mindmem.core.index.embedded.index import EmbeddedIndex
 from mindmem.core.index.projector import Projector
 from mindmem.core.index.rebuild import rebuild
@@ -48,9 +47,9 @@ def test_a_rebuild_takes_entities_along_and_what_is_written_meanwhile(ledger: Sq
     commit_entities(ledger, rex)
     projector.catch_up(None)
     commit_entities(ledger, entity("Oslo"))
-    rebuild(projector, [], 2, entities=[[(rex, embed(entity_text(rex)))]], embedder=IDENTITY)
+    rebuild(projector, [], 2, entities=[[rex]], embedder=IDENTITY)
     assert set(projector.index.entities(["ent_Rex", "ent_Oslo"])) == {"ent_Rex", "ent_Oslo"}
-    assert "dense" in projector.index.similar_entities(ask("grey dog"))[0].parts
+    assert [one.entity_id for one in projector.index.similar_entities(ANN.partition, "grey dog")] == ["ent_Rex"]
 
 
 @pytest.fixture
