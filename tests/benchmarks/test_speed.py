@@ -16,7 +16,7 @@ from mindmem.core.errors import InvalidInput, StoreUnavailable
 from mindmem.core.records import Scope
 from mindmem.core.serve.cli import cli
 
-TINY = speed.SpeedPlan(messages=20, adds=3, queries=5, user_sizes=(60,), total_sizes=(2_000,))
+TINY = speed.SpeedPlan(messages=20, adds=3, queries=5, user_sizes=(60,), total_sizes=(2_000,), schema_sizes=(60,))
 
 
 HEARD: Counter[str] = Counter()
@@ -59,6 +59,14 @@ class TestRun:
         assert row["users"] == 2
         assert row["cold_ms"] > 0
 
+    def test_shows_what_schema_mode_takes_by_strategy_and_that_something_was_found(self, measured: Results) -> None:
+        figures = measured.document()
+        for part in ("schema_fast", "schema_balanced", "schema_agentic", "schema_add"):
+            assert 0 < figures[f"{part}_p50_ms_by_total"]["60"] <= figures[f"{part}_p95_ms_by_total"]["60"]
+        searched = [row for row in measured.rows if row["part"] in ("schema_fast", "schema_balanced", "schema_agentic")]
+        assert len(searched) == 3
+        assert all(row["found"] > 0 and row["cold_ms"] > 0 for row in searched)
+
     def test_tells_how_far_it_is_until_all_is_done(self, measured: Results) -> None:
         assert measured.rows
         assert HEARD == {
@@ -66,6 +74,7 @@ class TestRun:
             "one user with 60 memories": 1,
             "60 memories of 6 users by commits": 1,
             "2,000 memories of 2 users": 1,
+            "60 memories in schema mode": 1,
         }
 
     @pytest.mark.parametrize("sizes", ["many", "10,", "0", "-5"])
@@ -76,6 +85,15 @@ class TestRun:
     def test_measures_the_sizes_and_messages_asked_for(self) -> None:
         chosen = speed.plan("10,20", full=False, messages=5)
         assert (chosen.user_sizes, chosen.messages, chosen.total_sizes) == ((10, 20), 5, ())
+
+    def test_measures_schema_mode_alone_or_beside_the_sizes_asked_for(self) -> None:
+        alone = speed.plan(None, full=False, schema_sizes="500")
+        assert (alone.user_sizes, alone.total_sizes, alone.schema_sizes) == ((), (), (500,))
+        both = speed.plan("10", full=False, schema_sizes="500")
+        assert (both.user_sizes, both.schema_sizes) == ((10,), (500,))
+        assert speed.plan("10", full=False).schema_sizes == ()
+        with pytest.raises(InvalidInput, match="--schema-sizes expects numbers"):
+            speed.plan(None, full=False, schema_sizes="0")
 
     def test_full_measures_more_than_quick(self) -> None:
         assert set(speed.plan(None, full=True).user_sizes) > set(speed.plan(None, full=False).user_sizes)
