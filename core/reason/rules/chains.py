@@ -7,7 +7,7 @@ question begins with what it asks for; of competing values of one property the l
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,9 +36,15 @@ _RANK: Final = 0.25
 _HEAD: Final = 2
 """Words at the beginning of a question that say what it asks for."""
 _LEAST: Final = 0.2
-"""What a memory must newly tell of a question's word to be a step of a chain at all."""
+"""How much of the question's words a memory must newly tell of to be a step that says something."""
+_FEW: Final = 2
+"""Memories about an entity up to which one of them may be a silent step: little else can be meant."""
+_SILENT: Final = 0.12
+"""What a step costs that says nothing of the question, which is allowed once."""
 _ENOUGH: Final = 0.4
+"""Share of the question that a chain must tell of."""
 _ALONE: Final = 0.75
+"""The same of a single memory."""
 _UNHEARD: Final = 0.25
 """What a word of the question counts that no memory tells of: it can't tell chains apart."""
 _SORTAL: Final = re.compile(r"^(?:the|an?) (?P<kind>(?:[a-z-]+ )?[a-z-]+) (?:of|called|named) (?P<core>\S.*)$")
@@ -85,6 +91,7 @@ class _Trail:
     steps: tuple[_Step, ...]
     said: tuple[float, ...]
     score: float
+    silent: int = 0
 
 
 def core_of(value: str) -> tuple[str, str]:
@@ -129,6 +136,7 @@ class _Chains:
         self._steps = steps
         self._total = 1.0
         self._by_word: Mapping[str, list[_Step]] = defaultdict(list)
+        self._often = Counter(name for one in steps if not one.back for name in _names(one.memory))
         for one in steps:
             for word in set(one.near.split()):
                 self._by_word[word].append(one)
@@ -195,14 +203,15 @@ class _Chains:
         relation = [word for word in one.relation if word not in known]
         says = [weight * _says(word, relation) for word, weight in told.items()]
         said = tuple(map(max, trail.said, says))
-        if sum(said) - sum(trail.said) < _LEAST:
+        silent = trail.silent + (sum(said) - sum(trail.said) < _LEAST)
+        if silent > 1 or (silent > trail.silent and (one.back or self._often[name] > _FEW)):
             return None
         steps = (*trail.steps, one)
         heard = [says[at] for at, weight in enumerate(told.values()) if weight == 1.0][:_HEAD]
         focus = sum(heard) / len(heard) if heard else 0.0
         prior = sum(_RANK / (1 + step.rank / 2) for step in steps) / len(steps)
-        costs = _HOP * (len(steps) - 1) + _BACK * sum(step.back for step in steps)
-        return _Trail(steps, said, sum(said) / self._total + _FOCUS * focus + prior - costs)
+        costs = _HOP * (len(steps) - 1) + _BACK * sum(step.back for step in steps) + _SILENT * silent
+        return _Trail(steps, said, sum(said) / self._total + _FOCUS * focus + prior - costs, silent)
 
     def _weighed(self, told: Sequence[str]) -> dict[str, float]:
         """The words of the question with what each counts."""
@@ -268,7 +277,8 @@ def _names(memory: Memory) -> list[str]:
 def _written(content: str) -> Iterator[tuple[int, str]]:
     """Yield what is written like a name, with its place."""
     for match in _NAME.finditer(content):
-        if name := " ".join(words(match[0])):
+        name = " ".join(words(match[0]))
+        if name and not _STOPS.issuperset(name.split()):
             yield match.start(), name
 
 

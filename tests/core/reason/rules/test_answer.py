@@ -253,6 +253,14 @@ async def test_a_chain_goes_over_the_value_that_was_told_last() -> None:
     assert await answer("Which tea does the spouse of Ann's boss drink?", *FIRM, later) == "Kenya"
 
 
+async def test_a_step_that_the_question_leaves_out_is_taken_where_little_else_is_told() -> None:
+    plays = memory("Tern Rovers is tied to the game of quoits.", about="Tern Rovers", prop="tied_to", value="quoits")
+    comes = memory("quoits was invented in Malta.", about="quoits", prop="invented_in", value="Malta")
+    rules = memory("The president of Malta is Bo Ames.", about="Malta", prop="president", value="Bo Ames")
+    question = "Who is the president of the land where what Tern Rovers plays was invented?"
+    assert await answer(question, plays, comes, rules) == "Bo Ames"
+
+
 async def test_a_value_leads_back_to_what_it_is_told_of() -> None:
     founded = memory("Siri Dahl founded Gneiss Audio.", about="Siri Dahl", prop="founded", value="Gneiss Audio")
     assert await answer("Who is the founder of Gneiss Audio?", founded) == "Siri Dahl"
