@@ -16,6 +16,7 @@ from mindmem.core.language import chinese, english
 from mindmem.core.language.words import has_substance
 from mindmem.core.language.words import words as plain_words
 from mindmem.core.reason.port import Answer, AnswerRequest, Judged, Unsure, Verdict
+from mindmem.core.reason.rules.asking import asks_for_one, unrequested
 from mindmem.core.reason.rules.chains import current, read_chain, told_at, topic_of
 from mindmem.core.reason.rules.datewords import began, date_words, elapsed, ended
 from mindmem.core.reason.rules.entities import mentions
@@ -43,15 +44,6 @@ _LATER: Final = 0.01
 _OVER: Final = 0.25
 _FROM: Final = re.compile(r"\bfrom\b[^?]{0,25}\?*$|来自|从哪", re.IGNORECASE)
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|we|my|our)\b|我", re.IGNORECASE)
-_REQUESTED: Final = re.compile(
-    r"^\s*(?:please )?(?:(?:can|could|would|will) you (?:please )?(?:tell(?: me)?|name|say|list|remind me of)"
-    r"|tell me(?: about)?|name|do you (?:know|remember|recall))\s+(?=the |wh|how )",
-    re.IGNORECASE,
-)
-"""How one asks for something without a question word."""
-_OF_A_KIND: Final = re.compile(
-    r"\b(?:what|which)\s+(?:[a-z]+\s+)?(?P<noun>[a-z]+)\s+(?:does|do|did|is|was|has|can)\b", re.IGNORECASE
-)
 _NEVER: Final = frozenset({"negated"})
 
 
@@ -90,9 +82,9 @@ class _Reading:
 
     def __init__(self, request: AnswerRequest) -> None:
         self._request = request
-        self._question = _REQUESTED.sub("", request.question) or request.question
+        self._question = unrequested(request.question)
         self._asked = read_question(self._question)
-        self._several = frozenset() if _asks_for_one(self._question) else _SEVERAL
+        self._several = frozenset() if asks_for_one(self._question) else _SEVERAL
         self._zone = request.timezone
         self._chinese = is_chinese(request.question)
         self._names = _asked_people(request)
@@ -295,12 +287,6 @@ _SEVERAL: Final = frozenset(
     "likes dislikes has owns enjoys loves hobbies hobby visits visited speaks uses plays reads collects knows".split()
 )
 """First words of properties that take several values at once."""
-
-
-def _asks_for_one(question: str) -> bool:
-    """Whether a question asks for one of a kind, in the singular: "Which boat does Ann sail?", not "Which boats …"."""
-    match = _OF_A_KIND.search(question)
-    return match is not None and (not match["noun"].endswith("s") or match["noun"].endswith("ss"))
 
 
 def _denies(text: str) -> bool:

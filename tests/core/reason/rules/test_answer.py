@@ -257,7 +257,7 @@ async def test_a_step_that_the_question_leaves_out_is_taken_where_little_else_is
     plays = memory("Tern Rovers is tied to the game of quoits.", about="Tern Rovers", prop="tied_to", value="quoits")
     comes = memory("quoits was invented in Malta.", about="quoits", prop="invented_in", value="Malta")
     rules = memory("The president of Malta is Bo Ames.", about="Malta", prop="president", value="Bo Ames")
-    question = "Who is the president of the land where what Tern Rovers plays was invented?"
+    question = "Who is the president of the land where what Tern Rovers does was invented?"
     assert await answer(question, plays, comes, rules) == "Bo Ames"
 
 
