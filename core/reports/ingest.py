@@ -34,7 +34,7 @@ def headline(summary: IngestSummary) -> str:
     if summary.set_aside_total:
         parts.append(f"{counted(summary.set_aside_total, 'line')} set aside")
     if summary.unfinished:
-        parts.append(f"{counted(summary.unfinished, 'part stays', 'parts stay')} pending; run it again")
+        parts.append(f"{summary.unfinished:,} stay pending; run it again")
     said = ", ".join(parts) + "."
     return f"{said} It ended early: {summary.stopped}" if summary.stopped else said
 
