@@ -137,7 +137,11 @@ async def _take_file(store: Store, reading: Reading, tally: Tally, progress: Pro
         set_aside += len(outcome.set_aside)
         complete = complete and not outcome.stopped
         await progress.reached(file, chunk)
-    await asyncio.to_thread(reading.close, complete=complete)
+    try:
+        await asyncio.to_thread(reading.close, complete=complete)
+    except MindMemError as error:  # the next run reads the file again, and adds nothing twice
+        tally.failed(Failure(file.name, "note of what was taken", without_content(error)))
+        complete = False
     tally.file(file, "taken" if complete else "pending", messages=messages, set_aside=set_aside)
 
 

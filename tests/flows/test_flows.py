@@ -19,6 +19,7 @@ from prefect.flow_engine import run_flow
 from prefect.states import Scheduled
 
 from mindmem.core import failpoints
+from mindmem.core.errors import StoreBusy
 from mindmem.core.memory import Memory
 from mindmem.core.serve.cli import cli
 from mindmem.deployments.automations import apply_automations
@@ -216,6 +217,27 @@ async def test_another_error_is_not_retried_stops_nothing_else_and_the_next_run_
     undisturbed = home.with_name("undisturbed")
     await ingest(inbox, home=undisturbed)
     assert contents(home) == contents(undisturbed)
+
+
+async def test_a_file_whose_end_cannot_be_noted_is_reported_and_taken_once(
+    inbox: Path, home: Path, point: Callable[[str, Callable[[], None]], None]
+) -> None:
+    def busy() -> None:
+        raise StoreBusy("the ledger is locked")
+
+    point("ingest.file_done", busy)
+    with pytest.raises(Unfinished) as caught:
+        await ingest(inbox, home=home)
+    assert [file.state for file in caught.value.summary.files] == ["pending", "pending"]
+    shown = await seen("ingest", tasks=4)
+    assert "note of what was taken" in shown.artifacts["ingest-summary"]
+    before = contents(home)
+    assert "Ann lives in Oslo." in before
+
+    failpoints.arm(None)
+    done = await ingest(inbox, home=home)
+    assert [file.state for file in done.files] == ["taken", "taken"]
+    assert contents(home) == before
 
 
 async def test_queued_adds_are_worked_off(home: Path) -> None:
