@@ -70,6 +70,20 @@ def test_what_was_added_since_is_walked_too(memory: Memory) -> None:
     )
 
 
+def test_a_question_about_a_speaker_is_answered_by_their_words_before_any_path(tmp_path: Path) -> None:
+    talk = (
+        ("Ann", "I met Priya at the harbour in Bergen."),
+        ("Bob", "Priya plays the cello in the city orchestra."),
+        ("Ann", "My brother moved to Bergen last spring."),
+        ("Bob", "The orchestra of Bergen rehearses on Mondays."),
+        ("Ann", "I baked rye bread for the market."),
+    )
+    with Memory(tmp_path) as memory:
+        memory.add([{"role": "user", "name": name, "content": said} for name, said in talk], user_id="ann")
+        question = "Whom did Ann meet, and what does she play in the orchestra?"
+        assert contents(memory, question, strategy="balanced")[0] == talk[0][1]
+
+
 def test_the_steps_of_an_agentic_search_are_told_in_order(memory: Memory) -> None:
     steps = list(memory.search_steps(QUESTION, user_id="ann"))
     assert isinstance(steps[0], Planned)
