@@ -178,7 +178,11 @@ class OpenAICompleter:
             async with (
                 asyncio.timeout(seconds),
                 client.chat.completions.with_streaming_response.create(
-                    **body, extra_headers=self._connections.unsigned()
+                    model=body["model"],
+                    messages=body["messages"],
+                    # The package walks through all that is no extra: a schema costs it more than the sending.
+                    extra_body={name: value for name, value in body.items() if name not in ("model", "messages")},
+                    extra_headers=self._connections.unsigned(),
                 ) as response,
             ):
                 kind = response.headers.get("content-type", "")

@@ -204,9 +204,13 @@ async def test_first_calls_go_out_together_and_what_is_refused_is_found_out_by_o
     with ModelServer(slow(0.05, reply(GOOD)), refuses=["json_schema", "temperature"]) as server:
         asked = completer(server, concurrency=8)
         got = await asyncio.gather(*(ask(asked) for _ in range(12)))
-    # As many as may be in flight are refused the schema, one alone is refused the temperature.
-    assert structures(server) == ["json_schema"] * 8 + ["json_object"] * 13
-    assert ["temperature" in request.body for request in server.requests] == [True] * 9 + [False] * 12
+    refused = structures(server).count("json_schema")
+    assert 1 <= refused <= 8, "no more than may be in flight at once"
+    # One of them alone is refused the temperature, too.
+    assert [request.structure == "json_object" and "temperature" in request.body for request in server.requests].count(
+        True
+    ) == 1
+    assert len(server.requests) == refused + 1 + 12
     assert [completion.retries for completion in got] == [0] * 12
 
 
