@@ -25,7 +25,7 @@ __all__ = ["Arrays", "Piece"]
 
 _OfDocuments = Literal["columns", "postings", "matrix", "tokens"]
 Piece = _OfDocuments | Literal["entities"]
-_PAGE: Final = 20_000
+_PAGE: Final = 4_000
 """Rows read at once, which bounds the memory that loading takes beside the arrays."""
 _AT_ONCE: Final = 500
 """Documents whose token vectors are read by one statement."""

@@ -90,11 +90,19 @@ class Matrix:
         return places, np.clip(cosines, 0.0, 1.0)
 
     def _set(self, places: npt.NDArray[np.int64], vectors: Floats, *, held: bool) -> None:
-        self._rows.view[places] = vectors
-        self._held.view[places] = held
+        rows = _run(places)
+        self._rows.view[rows] = vectors
+        self._held.view[rows] = held
         if self._signs is not None:
             known = places < len(self._signs)
             self._signs.put(places[known], vectors[known])
+
+
+def _run(places: npt.NDArray[np.int64]) -> slice | npt.NDArray[np.int64]:
+    """Return ascending places that follow each other as a slice, by which rows are copied several times faster."""
+    if len(places) and places[-1] - places[0] == len(places) - 1:
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places
 
 
 def _unit(vector: Floats) -> Floats:
