@@ -68,6 +68,11 @@ def entity_id(scope_key: str, name: str) -> str:
     return "ent_" + digest("entity", scope_key, name)
 
 
+def episode_id(scope_key: str, first_message: str) -> str:
+    """Return the id of the episode that begins with this message."""
+    return "epi_" + digest("episode", scope_key, first_message)
+
+
 def random_id(prefix: str) -> str:
     """Return ``prefix_`` and 32 random hex digits."""
     return f"{prefix}_{uuid.uuid4().hex}"

@@ -52,8 +52,10 @@ class Query:
     asked about, empty if none, and ``subject_ids`` are its tokens: a name alone is no evidence that a memory answers
     what is asked about its bearer, so the floor leaves it out. ``filter`` is applied before the top k. ``weights``
     are those of lexical, dense and late (missing: the index's defaults); a leg that is not available gives its weight
-    to the others. With ``exact`` False, ``lexical`` and ``dense`` may miss a few of the best, for the sake of a cost
-    that hardly grows with the partition; what they return obeys the filter, and ``hybrid`` is exact all the same.
+    to the others. ``hybrid`` may let what was said in the same episode (``Memory.episode``) count for a memory, if it
+    passes the filter, too: nothing hidden shows in a score. With ``exact`` False, ``lexical`` and ``dense`` may miss a
+    few of the best, for the sake of a cost that hardly grows with the partition; what they return obeys the filter, and
+    ``hybrid`` is exact all the same.
     """
 
     partition: Partition
@@ -71,7 +73,8 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A memory_id with its score in 0..1 and the score's parts (lexical, dense, late, subject), each in 0..1."""
+    """A memory_id with its score in 0..1 and the score's parts (lexical, dense, late, subject, and echo where what was
+    said beside it counts), each in 0..1."""
 
     memory_id: str
     score: float

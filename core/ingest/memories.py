@@ -57,6 +57,7 @@ def new_memory(
         mentions=tuple(dict.fromkeys(named for named in mentioned if named and named != entity)),
         speaker=candidate.speaker,
         context=candidate.context,
+        episode=candidate.episode,
         flags=candidate.flags,
         metadata=dict(metadata or {}),
     )

@@ -83,7 +83,7 @@ class Candidate:
     one (True), adds to it (False) or nobody can tell (None). ``polarity`` is -1 for a denial or dislike. ``flags`` mark
     what readers should know (``instruction_like``, ``redacted``, ``unresolved_time``, …). ``entity_id`` is the entity
     that ``entity_name`` was found to be (empty: the one that bears this name). ``order`` 2 with ``parents`` is
-    synthesised from memories.
+    synthesised from memories. ``episode`` is the id of the stretch of talk that it was said in, where talk was parted.
     """
 
     mem_type: MemType
@@ -103,6 +103,7 @@ class Candidate:
     single_valued: bool | None = None
     polarity: int = 1
     context: str = ""
+    episode: str = ""
     flags: tuple[str, ...] = ()
     hint: "Hint | None" = None
     entity_id: str = ""

@@ -43,7 +43,8 @@ class Memory:
     ``recorded_at`` when the ledger learned it (None before the commit). ``order`` is 1 for what was said and 2 for what
     was synthesised. ``mentions`` are the entities named besides its own. ``sources`` holds the first eight; all are
     EXTRACTED_FROM edges. ``speaker`` and ``context`` (the words around the source: neighbouring turns, captions) serve
-    search only. ``metadata`` is the caller's.
+    search only, as does ``episode``, the id of the stretch of talk that it was said in (empty where none is known):
+    what was said beside it tells what it is about. ``metadata`` is the caller's.
     """
 
     memory_id: str
@@ -71,6 +72,7 @@ class Memory:
     mentions: tuple[str, ...] = ()
     speaker: str = ""
     context: str = ""
+    episode: str = ""
     flags: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
     change_id: str = ""

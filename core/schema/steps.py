@@ -92,7 +92,7 @@ async def prepare(
     ]
     verdicts = await by.reasoner.bind.bind(requests) if requests else []
     made = list(candidates)
-    episodes = []
+    episodes: list[Episode] = []
     summaries: list[Candidate] = []
     rejected: list[tuple[str, str]] = []
     for stretch, inside, verdict in zip(stretches, places, verdicts, strict=True):
@@ -111,7 +111,18 @@ async def prepare(
             Episode(stretch, inside, bound.relations, bound.aliases, len(made) + len(summaries) if summary else -1)
         )
         summaries += [summary] if summary else []
-    return Subgraph(by, (*made, *summaries), tuple(episodes), tuple(rejected))
+    said = _by_episode((*made, *summaries), episodes, scope)
+    return Subgraph(by, said, tuple(episodes), tuple(rejected))
+
+
+def _by_episode(candidates: Sequence[Candidate], episodes: Sequence[Episode], scope: Scope) -> tuple[Candidate, ...]:
+    """Return the candidates, each with the episode that it was said in."""
+    said = list(candidates)
+    for episode in episodes:
+        named = ids.episode_id(scope.key, episode.messages[0].message_id)
+        for place in (*episode.places, *([episode.summary] if episode.summary >= 0 else [])):
+            said[place] = replace(said[place], episode=named)
+    return tuple(said)
 
 
 class TryAgain(Exception):

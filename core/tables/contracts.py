@@ -68,6 +68,7 @@ CONTRACTS: Final[dict[str, pa.Schema]] = {
             ("context", pa.string()),
             ("flags", _TEXTS),
             ("metadata", pa.string()),
+            ("episode", pa.string()),
             *_STAMP,
         ]
     ),

@@ -115,6 +115,7 @@ def memories_table(memories: Iterable[Memory]) -> pa.Table:
             "context": memory.context,
             "flags": list(memory.flags),
             "metadata": json.dumps(dict(memory.metadata), ensure_ascii=False, sort_keys=True),
+            "episode": memory.episode,
         }
         for memory in memories
     ]
@@ -151,6 +152,7 @@ def memory_of(row: Row) -> Memory:
         context=row["context"],
         flags=tuple(row["flags"] or ()),
         metadata=json.loads(row["metadata"] or "{}"),
+        episode=row.get("episode") or "",
         change_id=row.get("change_id") or "",
         seq=row.get("seq") or 0,
     )

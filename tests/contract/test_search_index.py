@@ -174,6 +174,17 @@ def test_another_known_persons_memory_ranks_below_the_subjects(index: SearchInde
     assert [scored.memory_id for scored in index.hybrid(replace(plain, subject="bob"))][-1] == "mem_hers"
 
 
+def test_what_was_said_beside_a_memory_shows_in_no_score_where_the_filter_hides_it(index: SearchIndex) -> None:
+    said = make("I mended it after supper", name="said", episode="epi_1")
+    apart = make("The kayak leaks at the bow", name="leak", episode="epi_2", status="archived")
+    beside = make("The kayak leaks at the bow", name="leak", episode="epi_1", status="archived", revision=2)
+    active = replace(ask("who mended the leaking kayak after supper"), filter=scope_filter(ANN))
+    index.apply([said, apart], watermark=1)
+    [before] = index.hybrid(active)
+    index.apply([beside], watermark=2)
+    assert index.hybrid(active) == [before]
+
+
 def test_an_index_without_vectors_searches_by_words(lexical_index: SearchIndex) -> None:
     fill(lexical_index, HOBBIES, embedded=False)
     query = ask("cello")

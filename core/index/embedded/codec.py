@@ -25,7 +25,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PLAIN: Final = (
     "memory_id", "revision", "mem_type", "content", "content_hash", "entity_id", "entity_name", "entity_type",
     "property_name", "order", "value", "time_precision", "status", "confidence", "reinforcement_count", "speaker",
-    "context", "change_id", "seq",
+    "context", "episode", "change_id", "seq",
 )  # fmt: skip
 _TIMES: Final = ("valid_from", "valid_to", "observed_at", "recorded_at")
 

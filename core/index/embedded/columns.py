@@ -23,7 +23,7 @@ __all__ = ["CODED", "TIMES", "Columns"]
 
 CODED: Final = (
     "app_id", "session_id", "agent_id", "mem_type", "status", "property_name", "entity_id", "entity_type",
-    "entity_name", "speaker",
+    "entity_name", "speaker", "episode",
 )  # fmt: skip
 TIMES: Final = {
     "validate_from": "valid_from", "validate_to": "valid_to", "created_at": "created_at", "updated_at": "recorded_at",
@@ -162,6 +162,11 @@ class Columns:
             self._people = People(frozenset(speakers - {""}), frozenset(others - speakers - {""}))
         return self._people
 
+    def episodes(self, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        """Return a number for the episode of each document, the same for those of one, and -1 for those of none."""
+        codes = self._codes["episode"].view[places]
+        return np.where(codes == self._tables["episode"].get("", -1), np.int32(-1), codes)
+
     def not_of_subject(self, subject: str) -> Bools:
         """Return which documents are by and about other known persons than the one named (a normalised name). A first
         name stands for the full one and the other way round."""
@@ -180,7 +185,7 @@ class Columns:
         return ~(spoken | about) & (has_speaker | (has_entity & person))
 
     def _put_codes(self, places: npt.NDArray[np.int64], known: int, coded: Sequence[str]) -> None:
-        # Documents of one speaker about one thing share all ten values, so that few different rows are parsed.
+        # Documents of one speaker about one thing share all these values, so that few different rows are parsed.
         different = {row: at for at, row in enumerate(dict.fromkeys(coded))}
         owners = np.fromiter(map(different.__getitem__, coded), np.intp, len(coded))
         values = zip(*map(json.loads, different), strict=True)

@@ -9,7 +9,16 @@ import numpy.typing as npt
 
 from mindmem.core.embed.port import EmbedderIdentity, TokenVectors
 from mindmem.core.index.embedded.partition import Arrays, Piece
-from mindmem.core.index.embedded.scoring import SUBJECT_FACTOR, Floats, convex, leg_weights, relevant
+from mindmem.core.index.embedded.scoring import (
+    ECHO,
+    SUBJECT_FACTOR,
+    Floats,
+    beside,
+    convex,
+    leg_weights,
+    matched,
+    relevant,
+)
 from mindmem.core.index.port import Alignment, Query, Scored
 from mindmem.core.text import GENERAL, is_latin, query_terms, topic_terms
 
@@ -98,10 +107,17 @@ def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
         return []
     factor = factors[places]
     legs = {"lexical": lexical[places], "dense": dense[places]}
+    weights = dict(prepared.weights)
     on_topic: Floats | None = None
     if prepared.late is not None:
-        legs["late"], on_topic = arrays.tokens.score(prepared.late, places, prepared.named)
-    scores = convex(legs, prepared.weights, factor)
+        best, rare, telling = arrays.tokens.compare(prepared.late, places)
+        topic = rare * ~np.isin(prepared.late.ids[telling], list(prepared.named))
+        legs["late"], on_topic = matched(best, rare), matched(best, topic if topic.any() else rare)
+        episodes = arrays.columns.episodes(places)
+        if np.any(episodes >= 0):
+            legs["echo"] = matched(beside(best, episodes), rare)
+            weights["echo"] = ECHO * weights["late"]
+    scores = convex(legs, weights, factor)
     kept = scores > 0.0
     if prepared.way == "hybrid":
         near = legs["dense"] if prepared.vector is not None else None
@@ -109,7 +125,7 @@ def rank(arrays: Arrays, prepared: Prepared) -> list[Scored]:
     chosen = np.flatnonzero(kept)
     chosen = chosen[_best(scores[chosen], query.k)]
     ids = arrays.columns.memory_ids
-    names = (*prepared.weights, *(("subject",) if query.subject else ()))
+    names = (*weights, *(("subject",) if query.subject else ()))
     legs["subject"] = factor
     found = [
         Scored(ids[places[at]], float(scores[at]), {name: float(legs[name][at]) for name in names}) for at in chosen

@@ -24,15 +24,15 @@ from mindmem.core.sqlite_access import access
 
 __all__ = ["COLUMNS", "ROOM", "Store"]
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Raised whenever older files lack something: they are built anew."""
 ROOM: Final = 1 << 32
 """Places in a partition: a document's key is ``part * ROOM + place``."""
 
 COLUMNS: Final = (
     "doc", "memory_id", "text_key", "metadata", "app_id", "session_id", "agent_id", "mem_type", "status",
-    "property_name", "entity_id", "entity_type", "entity_name", "speaker", "valid_from", "valid_to", "created_at",
-    "recorded_at", "mentions", "terms", "lengths",
+    "property_name", "entity_id", "entity_type", "entity_name", "speaker", "episode", "valid_from", "valid_to",
+    "created_at", "recorded_at", "mentions", "terms", "lengths",
 )  # fmt: skip
 """Columns that the arrays of a partition are made of."""
 
@@ -47,8 +47,8 @@ create table if not exists documents (
   revision integer not null, seq integer not null, text_key text not null, metadata text,
   app_id text not null, session_id text not null, agent_id text not null, mem_type text not null, status text not null,
   property_name text not null, entity_id text not null, entity_type text not null, entity_name text not null,
-  speaker text not null, valid_from integer, valid_to integer, created_at integer not null, recorded_at integer,
-  mentions text, terms blob not null, lengths blob not null
+  speaker text not null, episode text not null, valid_from integer, valid_to integer, created_at integer not null,
+  recorded_at integer, mentions text, terms blob not null, lengths blob not null
 );
 create index if not exists documents_by_stamp on documents (part, stamp);
 create index if not exists documents_by_text on documents (text_key);
@@ -303,7 +303,8 @@ class _Batch:
                 "agent_id": scope.agent_id,
                 "mem_type": memory.mem_type, "status": memory.status, "property_name": memory.property_name,
                 "entity_id": memory.entity_id, "entity_type": memory.entity_type, "entity_name": memory.entity_name,
-                "speaker": memory.speaker, "valid_from": micros(memory.valid_from), "valid_to": micros(memory.valid_to),
+                "speaker": memory.speaker, "episode": memory.episode,
+                "valid_from": micros(memory.valid_from), "valid_to": micros(memory.valid_to),
                 "created_at": micros(document.created_at), "recorded_at": micros(memory.recorded_at), "terms": terms,
                 "lengths": lengths, "part": part[0], "stamp": part[2], "revision": memory.revision, "seq": memory.seq,
             },

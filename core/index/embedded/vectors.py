@@ -1,6 +1,6 @@
 """The vectors of a partition: sentence vectors as one exact matrix, token vectors as far as queries needed them."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -166,19 +166,6 @@ class Tokens:
             self._wasted += int(sizes.sum())
             self._sizes.view[had] = 0
             self._starts.view[had] = 0
-
-    def score(
-        self, query: TokenVectors, places: npt.NDArray[np.int64], named: Collection[int] = ()
-    ) -> tuple[Floats, Floats]:
-        """Return, for each document of ``places``, the mean over the query's tokens of the best cosine among its own,
-        weighted by the tokens' idf in this partition; 0..1, 0 for a document without token vectors. The second array
-        is the same over the tokens that are not ``named``, unless there are no others."""
-        best, rare, telling = self.compare(query, places)
-        topic = rare * ~np.isin(query.ids[telling], list(named))
-        scores = np.zeros((2, len(places)), dtype=np.float32)
-        for at, weights in enumerate((rare, topic if topic.any() else rare)):
-            scores[at] = np.clip(best @ weights / (weights.sum() or 1.0), 0.0, 1.0)
-        return scores[0], scores[1]
 
     def compare(
         self, query: TokenVectors, places: npt.NDArray[np.int64]

@@ -11,6 +11,7 @@ from mindmem.core.index.embedded.codec import pack_terms
 from mindmem.core.index.embedded.columns import CODED, NEVER, TIMES, Columns
 from mindmem.core.index.embedded.holders import Holders
 from mindmem.core.index.embedded.postings import Postings
+from mindmem.core.index.embedded.scoring import beside
 from mindmem.core.index.embedded.vectors import Matrix
 from mindmem.core.index.filters import parse_filter
 from mindmem.core.text import query_terms
@@ -201,3 +202,14 @@ def test_vectors_compared_by_signs_first_are_the_nearest_all_the_same() -> None:
     mask = np.zeros(3_000, dtype=np.bool_)
     mask[[5, 9]] = True
     assert matrix.nearby(rows[4], mask, 50)[0].tolist() == [5, 9]
+
+
+def test_a_group_gives_each_of_its_documents_what_the_best_of_them_matches_better() -> None:
+    rng = np.random.default_rng(4)
+    best = rng.random((40, 5)).astype(np.float32)
+    groups = rng.integers(-1, 6, 40).astype(np.int32)
+    more = beside(best, groups)
+    for place, group in enumerate(groups.tolist()):
+        most = best[groups == group].max(axis=0) if group >= 0 else best[place]
+        assert np.array_equal(more[place], most - best[place])
+    assert not beside(best, np.full(40, -1, dtype=np.int32)).any()

@@ -286,6 +286,26 @@ def test_the_subjects_memories_are_not_pushed_out_by_anothers(index: EmbeddedInd
     assert [scored.memory_id for scored in found] == ["mem_hers"]
 
 
+def test_what_was_said_in_the_same_episode_lifts_a_memory_and_is_told_apart(index: EmbeddedIndex) -> None:
+    fixed = "I mended it after supper"
+    index.apply(
+        [
+            make("The kayak leaks at the bow", name="leak", episode="epi_1"),
+            make(fixed, name="beside", episode="epi_1"),
+            make(fixed, name="elsewhere", episode="epi_2"),
+            make(fixed, name="alone"),
+        ],
+        watermark=1,
+    )
+    found = {one.memory_id: one for one in index.hybrid(ask("who mended the kayak that leaks"))}
+    beside, elsewhere, alone = (found[f"mem_{name}"] for name in ("beside", "elsewhere", "alone"))
+    assert beside.score > elsewhere.score + 0.01
+    assert elsewhere.score == pytest.approx(alone.score, abs=1e-6)
+    assert beside.parts["late"] == pytest.approx(alone.parts["late"], abs=1e-6)
+    assert beside.parts["echo"] > elsewhere.parts["echo"] == alone.parts["echo"] == 0.0
+    assert index.hybrid(ask("quarterly budget of the ministry")) == []
+
+
 def test_a_rebuild_that_died_costs_later_openings_nothing(index: EmbeddedIndex, tmp_path: Path) -> None:
     folder = tmp_path / "generations"
     generations = EmbeddedGenerations(folder, current=lambda: "one")

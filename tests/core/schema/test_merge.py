@@ -52,6 +52,19 @@ def test_an_episode_has_a_memory_that_its_memories_are_part_of(tmp_path: Path) -
         assert {one.kind for one in parts} == {"part_of"}
 
 
+def test_memories_of_one_episode_know_it_and_a_conclusion_of_several_has_none(tmp_path: Path) -> None:
+    with schema_store(tmp_path, episode_memories=True) as memory:
+        say(memory, "I signed up for the Graz Marathon!", "My knees hurt after each run.", "The marathon is in May.")
+        say(memory, "I love jazz.", day=9)
+        say(memory, "I love chess.", day=19)
+        found = memory.services.projector.index.scan(PARTITION, None, limit=1_000).memories
+        told = {one.content: one.episode for one in found if one.order == 1}
+        assert all(told.values())
+        assert len({episode for content, episode in told.items() if "arathon" in content or "knees" in content}) == 1
+        assert len(set(told.values())) == 3
+        assert {one.episode for one in found if one.order == 2} == {""}
+
+
 def test_a_conclusion_rests_on_at_least_two_memories_and_goes_when_one_is_left(tmp_path: Path) -> None:
     with schema_store(tmp_path) as memory:
         say(memory, "I love jazz.", day=1)
