@@ -45,24 +45,29 @@ def along_paths(hits: Sequence[Hit], paths: Sequence[Path], get: Get, graph: Gra
 
     A path competes with the best single memory: if both match the question equally well, its memories stand beside the
     best hit; above, they approach 1 by ``gain`` per share of the question matched in addition, below they fall by it.
+    That holds for paths of claims. What was kept in its own words names much besides what it is about, so that any two
+    such memories match more of a question than the one that answers it: a path over one of them only adds, below the
+    hits.
     """
     single = max((path.score for path in paths if len(path.memory_ids) == 1), default=0.0)
     if not hits or single <= 0.0:
         return list(hits)
     top = hits[0].score
+    longer = [path for path in paths if len(path.memory_ids) > 1]
+    known = {hit.memory.memory_id: hit for hit in hits}
+    records = {memory_id: hit.memory for memory_id, hit in known.items()}
+    walked = dict.fromkeys(memory_id for path in longer for memory_id in path.memory_ids)
+    records.update(get([memory_id for memory_id in walked if memory_id not in records]))
     best: dict[str, tuple[float, Path]] = {}
-    for path in paths:
-        if len(path.memory_ids) < 2:
-            continue
+    for path in longer:
         score = _earned(path.score - single, top, gain)
+        if not all(one in records and _claims(records[one]) for one in path.memory_ids):
+            score = min(score, hits[-1].score)
         for memory_id in path.memory_ids:
             if score > best.get(memory_id, (0.0, path))[0]:
                 best[memory_id] = score, path
-    known = {hit.memory.memory_id: hit for hit in hits}
-    records = get([memory_id for memory_id in best if memory_id not in known])
     for memory_id, (score, path) in best.items():
-        old = known.get(memory_id)
-        memory = old.memory if old else records.get(memory_id)
+        old, memory = known.get(memory_id), records.get(memory_id)
         if memory is None or (old and old.score >= score):
             continue
         parts = {**(old.explanation if old else {}), "path": path.score}
@@ -70,6 +75,11 @@ def along_paths(hits: Sequence[Hit], paths: Sequence[Path], get: Get, graph: Gra
         via = tuple(name for name in map(graph.name, path.nodes[: at + 1]) if name)
         known[memory_id] = Hit(memory, score, parts, via=via)
     return by_score(known.values())
+
+
+def _claims(memory: Memory) -> bool:
+    """Return whether a memory says one thing of one entity, rather than what somebody said."""
+    return bool(memory.entity_id and memory.property_name and memory.value) and memory.mem_type != "episodic"
 
 
 def _earned(more: float, top: float, gain: float) -> float:

@@ -9,7 +9,7 @@ from typing import Final
 from mindmem.core.embed.port import Embedder, Embedding, Warms
 from mindmem.core.errors import BudgetReached, ModelUnavailable
 from mindmem.core.index.filters import Filter
-from mindmem.core.index.port import People, Query, SearchIndex
+from mindmem.core.index.port import Query, SearchIndex
 from mindmem.core.records import Hit, Partition, SearchResult
 from mindmem.core.search.conditions import condition_factor
 from mindmem.core.search.dedupe import fold_hits
@@ -144,19 +144,12 @@ class _Searcher:
         graph = self.graphs.of(index, request.partition)
         if recipe.relations is not None:
             hits = related(hits, graph, lambda ids: index.align(asks, ids), index.get, recipe.relations)
-        if recipe.walk is None or _names_speaker(query, index.people(request.partition)):
+        if recipe.walk is None:
             return hits
         begin = [node for link in index.linked(request.partition, query) for node in link.entity_ids]
         seeds = [hit.memory.memory_id for hit in hits[: recipe.seeds]]
         paths = walk(graph, lambda ids: index.align(asks, ids), query, begin=begin, seeds=seeds, limits=recipe.walk)
         return along_paths(hits, paths, index.get, graph, gain=recipe.gain)
-
-
-def _names_speaker(query: str, people: People) -> bool:
-    """Return whether a question names somebody who speaks. Their own words then answer best: in talk nearly every
-    memory names something that others name, too, so that any two of them make a path that shares more words with a
-    question than the one that answers it."""
-    return any(subject_of(query, People(frozenset({name}))) for name in people.speakers)
 
 
 def _as_asked(hit: Hit, query: str, asked: Sequence[Asked]) -> Hit:
