@@ -99,8 +99,10 @@ class Arrays:
 
     def _read(self, pieces: Sequence[_OfDocuments], seen: int, size: int) -> None:
         after = self._first - 1
-        while rows := self._page(pieces, seen, after, size):
-            docs, *values = zip(*rows, strict=True)
+        while True:
+            docs, *values = self._page(pieces, seen, after, size)
+            if not docs:
+                break
             after = docs[-1]
             places = np.array(docs, dtype=np.int64) - self._first
             for piece in pieces:
@@ -112,12 +114,12 @@ class Arrays:
                 else:
                     self._put_vectors(piece, size, places, *given)
 
-    def _page(self, pieces: Sequence[_OfDocuments], seen: int, after: int, size: int) -> list[tuple[Any, ...]]:
+    def _page(self, pieces: Sequence[_OfDocuments], seen: int, after: int, size: int) -> list[list[Any]]:
         names = ", ".join(name for piece in pieces for name in _READ[piece])
         joined = " ".join(_JOINS[piece] for piece in pieces)
         # A first reading follows the table's own order; a later one the index on stamps.
         where = "d.part + 0 = ? and d.stamp > ?" if seen == 0 else "d.part = ? and d.stamp > ?"
-        return self._store.rows(
+        return self._store.columns(
             f"select d.doc, {names} from documents d {joined} where {where} and d.doc > ? and d.doc < ? "
             f"order by d.doc limit {_PAGE}",
             (self._part, seen, after, self._first + size),

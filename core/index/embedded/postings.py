@@ -41,7 +41,9 @@ class Postings:
 
     A query sorts a tail that has grown long into a run of its own, and runs that have come too close in length into
     one: so a word is sorted a few times in its life, a query looks into a few runs, and adding costs the same in a
-    large partition as in a small one. A document whose text changed has its old words taken out.
+    large partition as in a small one. Only the first query of all looks through its tail however long it is, which is
+    faster than sorting it, and all that a process needs that asks once. A document whose text changed has its old words
+    taken out.
     """
 
     def __init__(self) -> None:
@@ -51,6 +53,7 @@ class Postings:
         self._tail_counts = Growing(np.empty(0, dtype=np.float32))
         self._lengths = Growing(np.empty(0, dtype=np.float32))
         self._total = 0.0
+        self._asked = False
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -168,7 +171,8 @@ class Postings:
                 run.holed = True
 
     def _settle(self) -> None:
-        if len(self._tail_terms) <= _TAIL:
+        first, self._asked = not self._asked, True
+        if first or len(self._tail_terms) <= _TAIL:
             return
         kept = self._tail_terms.view != _GONE
         tail = (self._tail_terms.view[kept], self._tail_docs.view[kept], self._tail_counts.view[kept])
