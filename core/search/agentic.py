@@ -4,7 +4,7 @@ Each step is told as it is done, so that a caller can show what is going on, or 
 nothing for is not searched in pieces: a floor that holds for one search holds for its rounds.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -12,7 +12,7 @@ from typing import Final
 from mindmem.core.reason.port import Failed, SearchPlan, SearchPlanner, SearchPlanRequest
 from mindmem.core.reason.port import Judged as Decided
 from mindmem.core.records import Hit, SearchResult
-from mindmem.core.search.expansion import by_score
+from mindmem.core.search.expansion import by_score, claims
 from mindmem.core.search.query import normalise_query
 from mindmem.core.search.timewords import Asked
 
@@ -81,6 +81,7 @@ async def agentic(
     question = normalise_query(request.question)
     found: dict[str, Hit] = {}
     searched: set[str] = set()
+    least = 1.0
     plan, notes = await _plan(planner, request, question)
     done = 0
     while done < rounds:
@@ -93,9 +94,14 @@ async def agentic(
         whole = dict(zip(queries, results, strict=True)).get(question)
         if whole is not None and not whole.hits:
             results = [whole]
+        if whole is not None and whole.hits:
+            least = whole.hits[:top_k][-1].score
         before = len(found)
         for query, result in zip(queries, results, strict=False):
-            _merge(found, result.hits, 1.0 if query == question else _PART)
+            if query == question:
+                _merge(found, result.hits)
+            else:
+                _merge(found, (_of_part(hit, least) for hit in result.hits))
         notes += [note for result in results for note in result.notes]
         hits = by_score(found.values())
         yield Retrieved(done, tuple(hits), len(found) - before)
@@ -125,10 +131,15 @@ async def _plan(planner: SearchPlanner, request: SearchPlanRequest, otherwise: s
     return plan, [f"Not planned further: {verdict.reason}"] if isinstance(verdict, Failed) else []
 
 
-def _merge(found: dict[str, Hit], hits: Sequence[Hit], weight: float) -> None:
+def _of_part(hit: Hit, least: float) -> Hit:
+    """Return a hit of a part of the question as it counts for the whole: a claim may be the step that the others hang
+    on; other words that match a part only add to what the whole question found, below the ``least`` of it."""
+    weight = _PART if claims(hit.memory) else min(_PART, least / hit.score if hit.score else 1.0)
+    return replace(hit, score=hit.score * weight, explanation={**hit.explanation, "part": weight})
+
+
+def _merge(found: dict[str, Hit], hits: Iterable[Hit]) -> None:
     for hit in hits:
-        score = hit.score * weight
         old = found.get(hit.memory.memory_id)
-        if old is None or score > old.score:
-            parts = hit.explanation if weight == 1.0 else {**hit.explanation, "part": weight}
-            found[hit.memory.memory_id] = replace(hit, score=score, explanation=parts)
+        if old is None or hit.score > old.score:
+            found[hit.memory.memory_id] = hit

@@ -18,7 +18,7 @@ from mindmem.core.search.recipes import Relations
 from mindmem.core.search.traversal import Path, hub_free
 from mindmem.core.text import terms
 
-__all__ = ["along_paths", "by_score", "latest_first", "on_timelines", "related", "spread"]
+__all__ = ["along_paths", "by_score", "claims", "latest_first", "on_timelines", "related", "spread"]
 
 Get = Callable[[Sequence[str]], Mapping[str, Memory]]
 Align = Callable[[Sequence[str]], Alignment]
@@ -61,7 +61,7 @@ def along_paths(hits: Sequence[Hit], paths: Sequence[Path], get: Get, graph: Gra
     best: dict[str, tuple[float, Path]] = {}
     for path in longer:
         score = _earned(path.score - single, top, gain)
-        if not all(one in records and _claims(records[one]) for one in path.memory_ids):
+        if not all(one in records and claims(records[one]) for one in path.memory_ids):
             score = min(score, hits[-1].score)
         for memory_id in path.memory_ids:
             if score > best.get(memory_id, (0.0, path))[0]:
@@ -77,7 +77,7 @@ def along_paths(hits: Sequence[Hit], paths: Sequence[Path], get: Get, graph: Gra
     return by_score(known.values())
 
 
-def _claims(memory: Memory) -> bool:
+def claims(memory: Memory) -> bool:
     """Return whether a memory says one thing of one entity, rather than what somebody said."""
     return bool(memory.entity_id and memory.property_name and memory.value) and memory.mem_type != "episodic"
 

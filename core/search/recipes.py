@@ -47,13 +47,13 @@ class Recipe:
 
 
 FAST: Final = Recipe(name="fast")
-AGENTIC: Final = Recipe(name="agentic", walk=Walk(), diversity=0.1, latest=True)
+AGENTIC: Final = Recipe(name="agentic", walk=Walk(), latest=True)
 """What each round of an agentic search does: relational expansion stays off, since the plan says what is missing."""
 RECIPES: Final[Mapping[str, Recipe]] = {
     recipe.name: recipe
     for recipe in (
         FAST,
-        Recipe(name="balanced", walk=Walk(), diversity=0.1, latest=True),
+        Recipe(name="balanced", walk=Walk(), latest=True),
         Recipe(name="deep", walk=Walk(beam=16), timeline=3, relations=Relations(), diversity=0.1, latest=True),
     )
 }
