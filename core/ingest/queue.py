@@ -65,6 +65,7 @@ async def process_pending(
         BudgetReached: not one add could be done within the budget.
     """
     receipts: list[Receipt] = []
+    services.ledger.free_claims(services.settings.project_id)
     async with aclosing(_claimed(services, limit, run_id, flush)) as claims:
         async for groups in claims:
             done, error = await _carried_out(services, groups, run_id)

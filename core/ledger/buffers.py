@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, and_, func, select, update
 
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.engine import Store
-from mindmem.core.ledger.leases import span
+from mindmem.core.ledger.leases import marked, span
 from mindmem.core.ledger.port import Buffer, Waiting
 from mindmem.core.ledger.queue import pending_of
 from mindmem.core.records import Scope
@@ -67,7 +67,7 @@ class Buffers:
         claimed = (
             update(table)
             .where(table.c.add_id.in_(add_ids), table.c.due_at <= now)
-            .values(due_at=now + span(seconds, field="seconds"), attempts=table.c.attempts + 1, owner=owner)
+            .values(due_at=now + span(seconds, field="seconds"), attempts=table.c.attempts + 1, owner=marked(owner))
         )
         with self._store.write() as connection:
             if connection.execute(claimed).rowcount == len(add_ids):

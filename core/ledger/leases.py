@@ -14,7 +14,7 @@ from mindmem.core.ledger.port import Fence, Lease
 from mindmem.core.ledger.processes import has_ended, mark
 from mindmem.core.ledger.statements import upsert
 
-__all__ = ["Leases", "check_fence", "span"]
+__all__ = ["Leases", "abandoned", "check_fence", "marked", "span"]
 
 _BY: Final = " of process "
 """What stands between a holder's name and the mark of its process."""
@@ -29,6 +29,16 @@ def span(seconds: float, *, field: str) -> int:
     if not 0 <= seconds < 10**9:
         raise InvalidInput(f"{field} must be a number of seconds from 0 to 10^9, got {seconds!r}.", field=field)
     return round(seconds * 1_000_000)
+
+
+def marked(owner: str) -> str:
+    """Return a holder's name with the mark of this process."""
+    return f"{owner}{_BY}{mark()}"
+
+
+def abandoned(holder: str) -> bool:
+    """Return whether the process of a marked holder has certainly ended."""
+    return has_ended(holder.partition(_BY)[2])
 
 
 def check_fence(connection: Connection, fence: Fence) -> None:
@@ -74,7 +84,7 @@ class Leases:
             update(table)
             .where(table.c.name == name)
             .values(
-                owner=f"{owner}{_BY}{mark()}",
+                owner=marked(owner),
                 token=table.c.token + 1,
                 expires_at=schema.database_now() + length,
             )
@@ -89,14 +99,13 @@ class Leases:
             taken = connection.execute(take.where(table.c.expires_at <= schema.database_now())).first()
             if taken is None:
                 holder = connection.execute(select(table).where(table.c.name == name)).one()
-                held_by, _, process = holder.owner.partition(_BY)
-                if has_ended(process):
+                if abandoned(holder.owner):
                     taken = connection.execute(take.where(table.c.token == holder.token)).first()
             if taken is not None:
                 return Lease(name, owner, taken.token, schema.instant(taken.expires_at))
         raise LeaseTaken(
-            f"The lease {name!r} is held by {held_by!r} until {schema.instant(holder.expires_at).isoformat()}: "
-            "wait until it is released or runs out."
+            f"The lease {name!r} is held by {holder.owner.partition(_BY)[0]!r} until "
+            f"{schema.instant(holder.expires_at).isoformat()}: wait until it is released or runs out."
         )
 
     def renew(self, lease: Lease, seconds: float) -> Lease:

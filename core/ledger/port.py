@@ -361,6 +361,11 @@ class Ledger(Protocol):
         """Take waiting adds for ``seconds``, all of them or, if one is gone or claimed, none; return whether."""
         ...
 
+    def free_claims(self, project_id: str) -> int:
+        """Give back the claimed adds of a project whose claimers, processes of this machine, have ended; return how
+        many."""
+        ...
+
     def requeue(self, add_id: str, error: str, delay_seconds: float = 0.0) -> None:
         """Put a claimed add back with the reason."""
         ...

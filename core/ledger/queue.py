@@ -1,4 +1,5 @@
-"""The queue of pending adds: kept until their commit, given back by a crash."""
+"""The queue of pending adds: kept until their commit. On its machine a claim of a process that has ended is given back by
+who works next, elsewhere when it runs out."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +8,7 @@ from sqlalchemy import Row, delete, func, select, update
 
 from mindmem.core.ledger import schema
 from mindmem.core.ledger.engine import Store
-from mindmem.core.ledger.leases import span
+from mindmem.core.ledger.leases import abandoned, marked, span
 from mindmem.core.ledger.port import PendingAdd
 from mindmem.core.ledger.statements import scope_of, scope_values, upsert
 from mindmem.core.records import Scope
@@ -67,9 +68,23 @@ class Queue:
                 connection.execute(
                     update(table)
                     .where(table.c.place.in_([row.place for row in rows]))
-                    .values(due_at=schema.database_now() + length, attempts=table.c.attempts + 1, owner=owner)
+                    .values(due_at=schema.database_now() + length, attempts=table.c.attempts + 1, owner=marked(owner))
                 )
         return [pending_of(row, row.attempts + 1) for row in rows]
+
+    def free_claims(self, project_id: str) -> int:
+        """Give back the claimed adds of a project whose claimers, processes of this machine, have ended; return how
+        many."""
+        table = schema.pending
+        claimed = (table.c.project_id == project_id, table.c.owner != "", table.c.due_at > schema.database_now())
+        with self._store.read() as connection:
+            holders = connection.execute(select(table.c.owner).where(*claimed).distinct()).scalars().all()
+        ended = [holder for holder in holders if abandoned(holder)]
+        if not ended:
+            return 0
+        with self._store.write() as connection:
+            given = update(table).where(*claimed, table.c.owner.in_(ended)).values(due_at=0, owner="")
+            return connection.execute(given).rowcount
 
     def requeue(self, add_id: str, error: str, delay_seconds: float = 0.0) -> None:
         """Put a claimed add back with the reason; it can be claimed again after ``delay_seconds``."""

@@ -1,10 +1,16 @@
 """An add in the queue leaves it by its commit or on purpose, and in no other way."""
 
+import os
+import signal
 import time
+from collections.abc import Callable
 
+import pytest
+from support.forks import KILLED, outcome, start
 from support.ledgers import ANN, BOB
 
-from mindmem.core.ledger.sql import SqlLedger
+from mindmem.core.ledger.processes import mark
+from mindmem.core.ledger.sql import SqlLedger, open_ledger
 from mindmem.core.records import Scope
 
 ODD = Scope("default", "c:d", "", "🦊", "it's")
@@ -61,3 +67,38 @@ def test_a_project_gets_its_own_adds_only(ledger: SqlLedger) -> None:
     assert (ledger.pending(), ledger.pending("default"), ledger.pending("none")) == (2, 1, 0)
     assert [add.add_id for add in ledger.claim("other", 9, "me", 60)] == ["add_theirs"]
     assert [add.add_id for add in ledger.claim("default", 9, "me", 60)] == ["add_ours"]
+
+
+@pytest.mark.skipif(not mark(), reason="this system has no /proc that tells processes apart")
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda ledger: ledger.claim("default", 1, "killed", 3600),
+        lambda ledger: ledger.claim_these(["add_1"], "killed", 3600),
+    ],
+    ids=["of the oldest", "of these"],
+)
+def test_the_claim_of_a_process_that_was_killed_is_given_back_to_its_own_project(
+    ledger: SqlLedger, ledger_url: str, take: Callable[[SqlLedger], object]
+) -> None:
+    def work() -> None:
+        with open_ledger(ledger_url) as own:
+            take(own)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    ledger.enqueue("add_1", ANN, "{}")
+    ledger.enqueue("add_2", ANN, "{}")
+    assert outcome(start(work)) == KILLED
+    (living,) = ledger.claim("default", 2, "living", 3600)
+    assert living.add_id == "add_2"
+    assert ledger.free_claims("other") == 0
+    assert ledger.free_claims("default") == 1
+    (again,) = ledger.claim("default", 2, "next", 3600)
+    assert (again.add_id, again.attempts) == ("add_1", 2)
+
+
+def test_the_claim_of_a_process_that_lives_is_its_own(ledger: SqlLedger) -> None:
+    ledger.enqueue("add_1", ANN, "{}")
+    ledger.claim("default", 1, "living", 3600)
+    assert ledger.free_claims("default") == 0
+    assert ledger.claim("default", 1, "other", 60) == []
