@@ -1,5 +1,5 @@
-"""The queue of pending adds: kept until their commit. On its machine a claim of a process that has ended is given back by
-who works next, elsewhere when it runs out."""
+"""The queue of pending adds: kept until their commit. A claim of a process that has ended is given back by who works
+next on its machine; elsewhere it runs out."""
 
 from collections.abc import Sequence
 from typing import Any
