@@ -3,8 +3,6 @@
 import base64
 import heapq
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 
 from mindmem.core.embed.port import EmbedderIdentity
 from mindmem.core.errors import EmbedderMismatch, InvalidInput, StaleGeneration, bounded
+from mindmem.core.index.embedded.cache import Cache
 from mindmem.core.index.embedded.codec import decode
 from mindmem.core.index.embedded.columns import NEVER
 from mindmem.core.index.embedded.entity_rows import BEARING, decode_entity
@@ -73,11 +72,8 @@ class EmbeddedIndex:
         """
         self._store = Store(path, create=create, lock_timeout=lock_timeout)
         self._generation = generation
-        self._cache_bytes = cache_bytes
+        self._cache = Cache(self._store, cache_bytes)
         self._is_current = is_current
-        self._arrays: OrderedDict[Partition, Arrays] = OrderedDict()
-        self._sizes: dict[Partition, int] = {}
-        self._lock = threading.Lock()
         if create:
             self._store.set_meta("embedder", _identity_json(embedder), only_new=True)
         self._embedder = _identity(self._store.meta("embedder") or "null")
@@ -95,8 +91,7 @@ class EmbeddedIndex:
     @property
     def cached_bytes(self) -> int:
         """Return the size of the arrays held in memory, in bytes."""
-        with self._lock:
-            return sum(self._sizes.values())
+        return self._cache.nbytes
 
     def expect(self, embedder: EmbedderIdentity | None) -> None:
         """Check that ``embedder`` may be used with this index; an index that is still empty takes it over. None (no
@@ -280,9 +275,7 @@ class EmbeddedIndex:
 
     def close(self) -> None:
         """Release the file and the arrays."""
-        with self._lock:
-            self._arrays.clear()
-            self._sizes.clear()
+        self._cache.clear()
         self._store.close()
 
     @contextmanager
@@ -316,42 +309,7 @@ class EmbeddedIndex:
         """Return what ``read`` makes of the partition's arrays (without user_id: of each of the project's), which are
         fresh and locked."""
         self._check()
-        results = []
-        for one in [partition] if partition.user_id else self._store.parts(partition.project_id):
-            arrays = self._cached(one)
-            if arrays is None:
-                continue
-            with arrays.lock, self._store.snapshot():
-                arrays.refresh(pieces)
-                results.append(read(arrays))
-                self._bound(arrays)
-        return results
-
-    def _cached(self, partition: Partition) -> Arrays | None:
-        """Return the partition's arrays, None where it has no documents."""
-        with self._lock:
-            if partition in self._arrays:
-                self._arrays.move_to_end(partition)
-                return self._arrays[partition]
-        found = self._store.part(partition)
-        if found is None:
-            return None
-        with self._lock:
-            return self._arrays.setdefault(partition, Arrays(self._store, partition, found[0], self._embedder))
-
-    def _bound(self, arrays: Arrays) -> None:
-        size = arrays.nbytes
-        with self._lock:
-            if self._sizes.get(arrays.partition) == size:
-                return
-            if self._arrays.get(arrays.partition) is arrays:
-                self._sizes[arrays.partition] = size
-            while sum(self._sizes.values()) > self._cache_bytes and len(self._arrays) > 1:
-                oldest = next(iter(self._arrays))
-                if oldest == arrays.partition:
-                    break
-                del self._arrays[oldest]
-                self._sizes.pop(oldest, None)
+        return self._cache.read(partition, self._embedder, pieces, read)
 
     def _check(self) -> None:
         if self._store.meta("successor") and not self._is_current():
