@@ -12,7 +12,7 @@ from mindmem.core.records import Hit, Memory, Message, Page, Scope, SearchResult
 from mindmem.core.running import run
 from mindmem.core.search.agentic import Done, Retrieved, Step, agentic
 from mindmem.core.search.context import render
-from mindmem.core.search.recipes import AGENTIC, recipe_of
+from mindmem.core.search.recipes import AGENTIC, FAST, recipe_of
 from mindmem.core.search.run import LEXICAL_ONLY, SearchRequest, run_searches
 from mindmem.core.search.timewords import Asked
 from mindmem.core.services import Services
@@ -72,10 +72,14 @@ async def search_steps(services: Services, request: Request) -> AsyncGenerator[S
     def find(queries: Sequence[str], asked: tuple[Asked, ...]) -> list[SearchResult]:
         return _found(services, agentic_request, queries, asked)
 
+    def like(queries: Sequence[str], asked: tuple[Asked, ...]) -> list[SearchResult]:
+        return _found(services, replace(agentic_request, strategy=FAST.name), queries, asked)
+
     question = SearchPlanRequest(request.query, request.as_of or services.clock.now(), services.settings.timezone)
     steps = agentic(
-        find, _Charged(services, request.scope), question, top_k=request.top_k, rounds=services.settings.search.rounds
-    )
+        find, like, _Charged(services, request.scope), question,
+        top_k=request.top_k, rounds=services.settings.search.rounds,
+    )  # fmt: skip
     async for step in steps:
         if not request.evidence or not isinstance(step, Retrieved | Done):
             yield step

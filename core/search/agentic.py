@@ -24,6 +24,15 @@ _SHOWN: Final = 20
 _PART: Final = 0.6
 """What a hit's score counts that only a part of the question found."""
 
+_BELOW: Final = 0.99
+"""Share of the last hit of the whole question that what only adds to them stays at, at most."""
+_BEST: Final = 3
+"""Hits that a search for more like them begins with."""
+_FEEDBACK: Final = 0.15
+"""How far what is like the best hits moves up, as a share of what its score lacks of 1."""
+_QUOTED: Final = 150
+"""Characters of each that it begins with."""
+
 Find = Callable[[Sequence[str], tuple[Asked, ...]], list[SearchResult]]
 """Searches several queries, and the time that they are about where the plan names one; a result each."""
 
@@ -69,9 +78,11 @@ Step = Planned | Retrieved | Judged | Done
 
 
 async def agentic(
-    find: Find, planner: SearchPlanner, request: SearchPlanRequest, *, top_k: int, rounds: int = ROUNDS
+    find: Find, like: Find, planner: SearchPlanner, request: SearchPlanRequest, *, top_k: int, rounds: int = ROUNDS
 ) -> AsyncIterator[Step]:
     """Yield the steps of a search, the last one ``Done`` with at most ``top_k`` hits.
+
+    ``find`` searches for what is asked, ``like``, which need not follow paths, for what is like the best hits.
 
     A planner that can't tell or doesn't answer ends the rounds with what was found; a note says why.
 
@@ -95,6 +106,7 @@ async def agentic(
         if whole is not None and not whole.hits:
             results = [whole]
         if whole is not None and whole.hits:
+            results[queries.index(question)] = whole = _more_like_best(like, question, spans, whole)
             least = whole.hits[:top_k][-1].score
         before = len(found)
         for query, result in zip(queries, results, strict=False):
@@ -131,10 +143,29 @@ async def _plan(planner: SearchPlanner, request: SearchPlanRequest, otherwise: s
     return plan, [f"Not planned further: {verdict.reason}"] if isinstance(verdict, Failed) else []
 
 
+def _more_like_best(like: Find, question: str, spans: tuple[Asked, ...], whole: SearchResult) -> SearchResult:
+    """Return what the question found, with what is like the best hits moved up (Rocchio's feedback): who asks for all
+    that somebody did uses few of the words that tell of it. Claims say one thing each; those alike are on the same."""
+    best = [hit.memory for hit in whole.hits[:_BEST]]
+    if all(map(claims, best)):
+        return whole
+    [more] = like([" ".join((question, *(memory.content[:_QUOTED] for memory in best)))], spans)
+    alike = {hit.memory.memory_id: hit.score for hit in more.hits}
+    hits = by_score(_moved_up(hit, alike.get(hit.memory.memory_id, 0.0)) for hit in whole.hits)
+    return replace(whole, hits=tuple(hits))
+
+
+def _moved_up(hit: Hit, alike: float) -> Hit:
+    if not alike:
+        return hit
+    score = hit.score + _FEEDBACK * alike * (1.0 - hit.score)
+    return replace(hit, score=score, explanation={**hit.explanation, "feedback": alike})
+
+
 def _of_part(hit: Hit, least: float) -> Hit:
     """Return a hit of a part of the question as it counts for the whole: a claim may be the step that the others hang
     on; other words that match a part only add to what the whole question found, below the ``least`` of it."""
-    weight = _PART if claims(hit.memory) else min(_PART, least / hit.score if hit.score else 1.0)
+    weight = _PART if claims(hit.memory) else min(_PART, _BELOW * least / hit.score)
     return replace(hit, score=hit.score * weight, explanation={**hit.explanation, "part": weight})
 
 

@@ -1,6 +1,8 @@
 """Paths over entities and memories, and what they bring to a search."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,12 @@ from support.chains import world
 
 from mindmem.core.errors import InvalidInput
 from mindmem.core.memory import Memory
-from mindmem.core.records import Partition
-from mindmem.core.search.agentic import Done, Judged, Planned, Retrieved
+from mindmem.core.reason.port import SearchPlanRequest
+from mindmem.core.reason.rules.plan_search import RulesPlanner
+from mindmem.core.records import Hit, Partition, Scope, SearchResult
+from mindmem.core.records import Memory as Record
+from mindmem.core.search.agentic import Done, Judged, Planned, Retrieved, agentic
+from mindmem.core.search.timewords import Asked
 from mindmem.core.settings import Settings
 
 FAMILY = (
@@ -93,6 +99,56 @@ def test_the_steps_of_an_agentic_search_are_told_in_order(memory: Memory) -> Non
     assert isinstance(steps[2], Judged)
     assert isinstance(steps[-1], Done)
     assert steps[-1].result == memory.search(QUESTION, user_id="ann", strategy="agentic")
+
+
+def test_what_is_like_the_best_hits_moves_up_in_talk_and_claims_stay_as_they_are(
+    memory: Memory, tmp_path: Path
+) -> None:
+    talk = (
+        "Last weekend I went bouldering, the new hall has chalk and crash pads!",
+        "Tuesday's crash pads were too thin, and my chalk bag leaked.",
+        "Dinner took so long, we talked about the weekend for hours.",
+        "The train was late again.",
+    )
+    with Memory(tmp_path / "talk") as store:
+        store.add([{"role": "user", "name": "Ann", "content": said} for said in talk], user_id="ann")
+        found = {
+            strategy: {
+                hit.memory.content: hit for hit in store.search("bouldering", user_id="ann", strategy=strategy).hits
+            }
+            for strategy in ("fast", "agentic")
+        }
+    assert talk[0] in found["fast"]
+    for content, hit in found["fast"].items():
+        again = found["agentic"][content]
+        assert 0.0 <= hit.score < again.score <= 1.0
+        assert again.explanation["feedback"] > 0.0
+    hits = memory.search(QUESTION, user_id="ann", strategy="agentic").hits
+    assert not any("feedback" in hit.explanation for hit in hits)
+
+
+def test_words_of_their_own_that_answer_a_part_stay_below_what_answers_the_whole() -> None:
+    whole = "Ann said that she bought the sailing boat after she had moved to Bergen."
+    part = "After she moved there was rain, rain and rain."
+    memories = {
+        said: Record(memory_id=said, revision=1, scope=Scope(), mem_type="episodic", content=said, content_hash=said)
+        for said in (whole, part)
+    }
+    question = "What did Ann buy after she moved?"
+
+    def find(queries: Sequence[str], asked: tuple[Asked, ...]) -> list[SearchResult]:
+        return [
+            SearchResult((Hit(memories[whole], 0.5, {}),) if query == question else (Hit(memories[part], 0.9, {}),))
+            for query in queries
+        ]
+
+    async def last() -> SearchResult:
+        request = SearchPlanRequest(question, datetime(2026, 1, 1, tzinfo=UTC), "UTC")
+        steps = [step async for step in agentic(find, lambda *_: [SearchResult(())], RulesPlanner(), request, top_k=5)]
+        assert isinstance(steps[-1], Done)
+        return steps[-1].result
+
+    assert [hit.memory.content for hit in asyncio.run(last()).hits] == [whole, part]
 
 
 def test_a_search_that_is_left_after_a_step_ends_there(memory: Memory) -> None:
