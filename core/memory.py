@@ -350,7 +350,7 @@ class Memory:
         """Find the active memories that answer a query, best first; nothing when nothing is relevant.
 
         Args:
-            user_id: whose memories; left out: the whole project's.
+            user_id: whose memories; left out: those of all users of the project together.
             app_id, agent_id, session_id: only those of that part.
             top_k: 1 to 100.
             filters: the filter language, such as ``{"mem_type": "profile", "created_at": {"gte": "2026-01-01"}}``.
@@ -578,7 +578,11 @@ class Memory:
             given = {"user_id": user_id, "as_of": as_of, **within}
             unused = [name for name, value in given.items() if value is not None]
             if unused:
-                raise InvalidInput(f"The timeline of a memory takes no {unused[0]}.", field=unused[0])
+                raise InvalidInput(
+                    f"With {unused[0]}, property_name is needed, too: timeline(entity, property, user_id=…). The id of "
+                    "a memory stands alone.",
+                    field="property_name",
+                )
             return tuple(retrieve.timeline(self.services, self.get(subject)))
         return graph.timeline(self.services, self._scope(user_id, within), subject, property_name, as_of=as_of)
 
@@ -606,7 +610,8 @@ class Memory:
         cursor: str | None = None,
         **within: Unpack[Within],
     ) -> EntityPage:
-        """Return the next ``limit`` entities after ``cursor``, those that stand for themselves; by id.
+        """Return the next ``limit`` entities after ``cursor``, those that stand for themselves; by id. Without
+        ``user_id`` they are those of all users of the project.
 
         >>> _ = memory.add("My sister Nora lives in Oslo.", user_id="ann")
         >>> {"Nora", "Oslo"} <= {entity.name for entity in memory.entities(user_id="ann").entities}

@@ -51,6 +51,13 @@ def inverse_of(changes: Sequence[Change], ledger: Ledger, reader: Reader, *, cas
         by = {revision.change_id: revision.seq for revisions in ahead.values() for revision in revisions}
         fresh = sorted(by, key=lambda change_id: -by[change_id])
         if fresh and not cascade:
+            undone = {_known(ledger, change_id).undoes: change_id for change_id in fresh}
+            for change in changes:
+                by_whom = undone.get(change.change_id, "")
+                if by_whom and by_whom not in undone:
+                    raise Conflict(
+                        f"{change.change_id} was taken back already, by {by_whom}; undo that one to have it again."
+                    )
             blocked = [memory_id for memory_id, revisions in ahead.items() if revisions]
             raise Conflict(
                 f"{len(blocked)} of the memories of {_named(changes)} changed again since: {_some(blocked)}; by "

@@ -19,7 +19,7 @@ from mindmem.core.tables.contracts import CONTRACTS, conform
 from mindmem.core.tables.port import Tables, Where
 from mindmem.core.tables.rows import edge_of, embedding_of, entity_of, memory_of, message_of
 
-__all__ = ["Owner", "Reader", "Stored", "View", "latest"]
+__all__ = ["Owner", "Reader", "Stored", "View", "collected", "latest"]
 
 Owner = Partition | str
 """Whose rows: one user of a project, or a whole project by its id."""
@@ -153,12 +153,12 @@ class Reader:
     def edges_written_by(self, change_id: str, owner: Owner) -> list[Edge]:
         """Return the edges that a change wrote or retracted."""
         rows = self.view("edges").rows("edges", _where(owner)).filter(pl.col("change_id") == change_id)
-        return [edge_of(row) for row in _collect(rows.unique(_EDGE, keep="last").sort(_EDGE)).iter_rows(named=True)]
+        return [edge_of(row) for row in collected(rows.unique(_EDGE, keep="last").sort(_EDGE)).iter_rows(named=True)]
 
     def taken_back(self, owner: Owner, change_ids: Collection[str]) -> set[str]:
         """Return which of these changes were undone, by a change that itself still stands."""
         rows = self.fresh(["changes"]).rows("changes", _where(owner)).filter(pl.col("undoes") != "")
-        undone = dict(_collect(rows.select("change_id", "undoes").unique()).iter_rows())
+        undone = dict(collected(rows.select("change_id", "undoes").unique()).iter_rows())
         lifted = set(undone.values())
         return {gone for by, gone in undone.items() if gone in set(change_ids) and by not in lifted}
 
@@ -167,7 +167,7 @@ class Reader:
         what an edge is known by: src, relation, dst, kind, start and end."""
         rows = self.view("edges").rows("edges", _where(owner, src=src)).sort("seq", *_EDGE)
         found: dict[tuple[object, ...], list[tuple[str, Edge]]] = {}
-        for row in _collect(rows).iter_rows(named=True):
+        for row in collected(rows).iter_rows(named=True):
             edge = edge_of(row)
             key = (edge.src, edge.relation, edge.dst, edge.kind, edge.start, edge.end)
             found.setdefault(key, []).append((row["change_id"], edge))
@@ -178,7 +178,7 @@ class Reader:
         rows = latest(
             self.view().rows("memories", _where(owner)).select("memory_id", "revision", "status"), ["memory_id"]
         )
-        return dict(_collect(rows.group_by("status").len().sort("status")).iter_rows())
+        return dict(collected(rows.group_by("status").len().sort("status")).iter_rows())
 
     # -- what memories rest on
 
@@ -187,18 +187,18 @@ class Reader:
         rows = (
             self.view("messages").rows("messages", _where(owner, message_id=ids)) if ids else _empty("messages").lazy()
         )
-        return {row["message_id"]: message_of(row) for row in _collect(rows).iter_rows(named=True)}
+        return {row["message_id"]: message_of(row) for row in collected(rows).iter_rows(named=True)}
 
     def said(self, owner: Owner, ids: Sequence[str]) -> list[tuple[Message, int, datetime]]:
         """Return the messages that exist, each with the seq and the time of the change that recorded it."""
         rows = self.view("messages").rows("messages", _where(owner, message_id=ids)).unique("message_id", keep="first")
-        return [(message_of(row), row["seq"], row["recorded_at"]) for row in _collect(rows).iter_rows(named=True)]
+        return [(message_of(row), row["seq"], row["recorded_at"]) for row in collected(rows).iter_rows(named=True)]
 
     def messages_between(self, owner: Owner, after: int, upto: int) -> list[Message]:
         """Return the messages that changes with ``after < seq <= upto`` brought, in the order they were recorded."""
         rows = self.view("messages").rows("messages", _where(owner))
         rows = rows.filter(pl.col("seq") > after, pl.col("seq") <= upto).unique("message_id", keep="first")
-        return [message_of(row) for row in _collect(rows.sort("seq", "position", "message_id")).iter_rows(named=True)]
+        return [message_of(row) for row in collected(rows.sort("seq", "position", "message_id")).iter_rows(named=True)]
 
     def around(self, message: Message, before: int = 2, after: int = 2) -> list[Message]:
         """Return the messages of its session from ``before`` positions ahead of it to ``after`` behind, in order."""
@@ -209,7 +209,7 @@ class Reader:
             pl.col("position").is_between(message.position - before, message.position + after),
         )  # fmt: skip
         rows = rows.unique("message_id", keep="first").sort("position", "seq")
-        return [message_of(row) for row in _collect(rows).iter_rows(named=True)]
+        return [message_of(row) for row in collected(rows).iter_rows(named=True)]
 
     def edges(
         self, owner: Owner, *, src: Sequence[str] | None = None, dst: Sequence[str] | None = None,
@@ -220,28 +220,28 @@ class Reader:
         if relation is not None:
             rows = rows.filter(pl.col("relation") == relation)
         rows = latest(rows, _EDGE, by="seq").filter(pl.col("active")).sort("seq", *_EDGE)
-        return [edge_of(row) for row in _collect(rows).iter_rows(named=True)]
+        return [edge_of(row) for row in collected(rows).iter_rows(named=True)]
 
     def edges_touching(self, owner: Owner, ids: Collection[str]) -> list[Edge]:
         """Return the edges that stand now and begin or end in any of these, or are told by one, ordered."""
         ends = pl.Series(list(ids), dtype=pl.String)
         touched = pl.any_horizontal(pl.col("src", "dst", "source").is_in(ends.implode()))
         rows = latest(self.view("edges").rows("edges", _where(owner)).filter(touched), _EDGE, by="seq")
-        return [edge_of(row) for row in _collect(rows.filter(pl.col("active")).sort(_EDGE)).iter_rows(named=True)]
+        return [edge_of(row) for row in collected(rows.filter(pl.col("active")).sort(_EDGE)).iter_rows(named=True)]
 
     def entities(self, owner: Owner, ids: Sequence[str] | None = None) -> list[Entity]:
         """Return the latest revision of each entity, ordered by id."""
         rows = latest(self.view("entities").rows("entities", _where(owner, entity_id=ids)), ["entity_id"]).sort(
             "entity_id"
         )
-        return [entity_of(row) for row in _collect(rows).iter_rows(named=True)]
+        return [entity_of(row) for row in collected(rows).iter_rows(named=True)]
 
     def entity_histories(self, owner: Owner, ids: Sequence[str]) -> dict[str, list[tuple[str, Entity]]]:
         """Return all revisions of each of these entities, oldest first, each with the change that wrote it."""
         rows = self.view("entities").rows("entities", _where(owner, entity_id=ids))
         found: dict[str, list[tuple[str, Entity]]] = {}
         ordered = rows.unique(["entity_id", "revision"], keep="first").sort("entity_id", "revision")
-        for row in _collect(ordered).iter_rows(named=True):
+        for row in collected(ordered).iter_rows(named=True):
             found.setdefault(row["entity_id"], []).append((row["change_id"], entity_of(row)))
         return found
 
@@ -249,7 +249,7 @@ class Reader:
         """Return the ids of the entities that any of these changes wrote, ordered."""
         rows = self.view("entities").rows("entities", _where(owner))
         rows = rows.filter(pl.col("change_id").is_in(list(change_ids))).select("entity_id").unique().sort("entity_id")
-        return _collect(rows)["entity_id"].to_list()
+        return collected(rows)["entity_id"].to_list()
 
     def entities_in_use(self, owner: Owner, ids: Sequence[str], *, but: Collection[str] = ()) -> set[str]:
         """Return which of these entities an active memory is about or mentions, the memories in ``but`` apart."""
@@ -259,7 +259,7 @@ class Reader:
         own = rows.select("entity_id")
         mentioned = rows.select(pl.col("mentions").alias("entity_id")).explode("entity_id").drop_nulls()
         used = pl.concat([own, mentioned]).filter(pl.col("entity_id").is_in(list(ids))).unique()
-        return set(_collect(used)["entity_id"].to_list())
+        return set(collected(used)["entity_id"].to_list())
 
     def vectors(self, owner: Owner, keys: Sequence[str], embedder: str) -> dict[str, Embedding]:
         """Return the embeddings by that embedder that exist, by vector key."""
@@ -284,7 +284,7 @@ class Reader:
             )
             found = [
                 (vector_key(memory := memory_of(row)), memory, cast("datetime", row["created_at"]))
-                for row in _collect(latest(rows, ["memory_id"])).iter_rows(named=True)
+                for row in collected(latest(rows, ["memory_id"])).iter_rows(named=True)
             ]
             found.sort(key=lambda item: (item[0], item[1].memory_id))  # neighbours in the vectors' files
             for place in range(0, len(found), chunk):
@@ -301,7 +301,7 @@ class Reader:
         for project, users in self._groups(project_id, chunk):
             where = {"project_id": [project], "user_id": users}
             rows = latest(view.rows("entities", where), ["entity_id"]).sort("entity_id")
-            found = [entity_of(row) for row in _collect(rows).iter_rows(named=True)]
+            found = [entity_of(row) for row in collected(rows).iter_rows(named=True)]
             yield from (found[place : place + chunk] for place in range(0, len(found), chunk))
 
     # -- below: views
@@ -353,12 +353,12 @@ def _where(owner: Owner, **ids: Collection[str] | None) -> dict[str, Sequence[st
 
 
 def _memories(rows: pl.LazyFrame, by: Sequence[str] = ("memory_id",)) -> list[Memory]:
-    return [memory_of(row) for row in _collect(rows.sort(list(by))).iter_rows(named=True)]
+    return [memory_of(row) for row in collected(rows.sort(list(by))).iter_rows(named=True)]
 
 
 def _embeddings(view: View, where: Where, embedder: str) -> dict[str, Embedding]:
     rows = view.rows("vectors", where).filter(pl.col("embedder") == embedder)
-    frame = _collect(rows.unique("vector_key", keep="any"))
+    frame = collected(rows.unique("vector_key", keep="any"))
     if frame.is_empty():
         return {}
     matrix = frame["vector"].explode().to_numpy().reshape(len(frame), -1)  # one embedder: one dimension
@@ -368,13 +368,18 @@ def _embeddings(view: View, where: Where, embedder: str) -> dict[str, Embedding]
     }
 
 
-def _collect(rows: pl.LazyFrame) -> pl.DataFrame:
+def collected(rows: pl.LazyFrame) -> pl.DataFrame:
+    """Return the rows of tables; their files are read here and not before.
+
+    Raises:
+        CorruptStore: a file is missing or can't be read.
+    """
     try:
         return rows.collect()
     except (OSError, pl.exceptions.ComputeError) as error:
         raise CorruptStore(
-            f"A file of the tables is missing or can't be read: {bounded(str(error), 300)}. "
-            "Run `mindmem doctor`, or repeat the call if the tables were vacuumed while it ran."
+            f"A file of the tables is missing or can't be read: {bounded(str(error), 300)}. Repeat the call if the "
+            "tables were vacuumed while it ran; else put the file back from a copy of the store."
         ) from error
 
 

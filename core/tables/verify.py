@@ -12,7 +12,7 @@ from mindmem.core.ledger.port import Head, HeadKind, Ledger
 from mindmem.core.records import Partition
 from mindmem.core.tables.fold import CALLS, refuse_older_ledger
 from mindmem.core.tables.port import Tables
-from mindmem.core.tables.reader import Reader, View, latest
+from mindmem.core.tables.reader import Reader, View, collected, latest
 
 __all__ = ["HEADED", "Finding", "verify"]
 
@@ -79,7 +79,7 @@ def _cut(check: Iterator[Finding]) -> Iterator[Finding]:
 def _seqs(ledger: Ledger, view: View) -> Iterator[Finding]:
     """Compare the table of changes with the ledger's, which is never pruned; the tail is the ledger's own."""
     rows = view.rows("changes").filter(pl.col("seq") <= view.pinned_seq)
-    found = rows.group_by("seq").agg(pl.len().alias("rows"), pl.col("change_id").first()).collect()
+    found = collected(rows.group_by("seq").agg(pl.len().alias("rows"), pl.col("change_id").first()))
     stands = {seq: (count, change_id) for seq, count, change_id in found.iter_rows()}
     after = 0
     while page := ledger.changes(after=after, limit=_PAGE):
@@ -98,8 +98,8 @@ def _revisions(view: View, table: str, key: str) -> Iterator[Finding]:
     rows = view.rows(table).group_by(key).agg(
         pl.len().alias("rows"), pl.col("revision").n_unique().alias("kinds"), pl.col("revision").max().alias("last")
     )  # fmt: skip
-    odd = rows.filter((pl.col("rows") != pl.col("kinds")) | (pl.col("kinds") != pl.col("last"))).sort(key).collect()
-    for name, count, kinds, last in odd.iter_rows():
+    odd = rows.filter((pl.col("rows") != pl.col("kinds")) | (pl.col("kinds") != pl.col("last"))).sort(key)
+    for name, count, kinds, last in collected(odd).iter_rows():
         yield Finding("tables", name, f"{count} rows of {kinds} revisions up to revision {last} in table {table!r}")
 
 
@@ -109,7 +109,7 @@ def _sources(view: View) -> Iterator[Finding]:
     wanted = view.rows("memories").select("memory_id", "project_id", "user_id", source)
     wanted = wanted.explode("sources", empty_as_null=True).drop_nulls("sources").unique()
     messages = view.rows("messages").select("project_id", "user_id", pl.col("message_id").alias("sources"))
-    lost = wanted.join(messages, on=owned, how="anti").sort("memory_id", "sources").collect()
+    lost = collected(wanted.join(messages, on=owned, how="anti").sort("memory_id", "sources"))
     for memory_id, message_id in lost.select("memory_id", "sources").iter_rows():
         yield Finding("tables", memory_id, f"its source {message_id} is no message of that user")
 
@@ -118,7 +118,7 @@ def _heads(ledger: Ledger, view: View, kind: HeadKind, table: str, key: str) -> 
     extra = ["status", "content_hash"] if kind == "memory" else []
     revision = pl.lit(1).alias("revision") if kind == "message" else pl.col("revision")
     columns = [key, "seq", "change_id", "project_id", "user_id", *extra]
-    rows = latest(view.rows(table).select(revision, *columns), [key], by="seq").sort(key).collect()
+    rows = collected(latest(view.rows(table).select(revision, *columns), [key], by="seq").sort(key))
     for page in rows.iter_slices(_PAGE):
         heads = ledger.heads(kind, page[key].to_list())
         for row in page.iter_rows(named=True):
@@ -144,7 +144,7 @@ def _later(ledger: Ledger, head: Head, view: View) -> bool:
 def _active(ledger: Ledger, view: View) -> Iterator[Finding]:
     columns = ["memory_id", "revision", "status", "project_id", "user_id"]
     rows = latest(view.rows("memories").select(columns), ["memory_id"]).filter(pl.col("status") == "active")
-    counted = rows.group_by("project_id", "user_id").len().collect()
+    counted = collected(rows.group_by("project_id", "user_id").len())
     active = {Partition(project, user): count for project, user, count in counted.iter_rows()}
     for partition, state in ledger.partitions():
         held = active.pop(partition, 0)
@@ -157,7 +157,7 @@ def _active(ledger: Ledger, view: View) -> Iterator[Finding]:
 def _calls(tables: Tables) -> Iterator[Finding]:
     """Check that each number stands once: the ledger's own calls are never pruned, and it is not behind its tables."""
     seq = pl.col("seq")
-    counted = tables.scan(CALLS).select(pl.len(), seq.n_unique().alias("kinds"), seq.max().fill_null(0)).collect()
+    counted = collected(tables.scan(CALLS).select(pl.len(), seq.n_unique().alias("kinds"), seq.max().fill_null(0)))
     count, kinds, last = counted.row(0)
     if not count == kinds == last:
         yield Finding("tables", CALLS, f"{count} rows of {kinds} calls up to number {last}")
@@ -169,8 +169,8 @@ def _index(index: SearchIndex, view: View) -> Iterator[Finding]:
         yield Finding("index", f"watermark {watermark}", f"lies above the log's end {view.last_seq}")
     columns = ["memory_id", "revision", "status", "content_hash", "seq", "project_id", "user_id"]
     rows = latest(view.rows("memories").select(columns).filter(pl.col("seq") <= watermark), ["memory_id"])
-    frame = rows.sort("memory_id").collect()
-    newer = set(view.rows("memories").filter(pl.col("seq") > watermark).select("memory_id").collect()["memory_id"])
+    frame = collected(rows.sort("memory_id"))
+    newer = set(collected(view.rows("memories").filter(pl.col("seq") > watermark).select("memory_id"))["memory_id"])
     for page in frame.iter_slices(_PAGE):
         found = index.get(page["memory_id"].to_list())
         for row in page.iter_rows(named=True):
@@ -194,8 +194,8 @@ def _index(index: SearchIndex, view: View) -> Iterator[Finding]:
 def _index_entities(index: SearchIndex, view: View, watermark: int) -> Iterator[Finding]:
     columns = ["entity_id", "revision", "seq", "project_id", "user_id"]
     rows = view.rows("entities").select(columns)
-    newer = set(rows.filter(pl.col("seq") > watermark).select("entity_id").collect()["entity_id"])
-    frame = latest(rows.filter(pl.col("seq") <= watermark), ["entity_id"]).sort("entity_id").collect()
+    newer = set(collected(rows.filter(pl.col("seq") > watermark).select("entity_id"))["entity_id"])
+    frame = collected(latest(rows.filter(pl.col("seq") <= watermark), ["entity_id"]).sort("entity_id"))
     for page in frame.iter_slices(_PAGE):
         found = index.entities(page["entity_id"].to_list())
         for entity_id, revision, _, project, user in page.iter_rows():

@@ -239,6 +239,18 @@ def test_undo_refuses_a_change_whose_only_memory_was_changed_again(memory: Memor
     assert _said(memory) == ["My bike is teal."]
 
 
+def test_undo_of_what_was_taken_back_already_says_so(memory: Memory) -> None:
+    change = memory.add("I live in Rome.", user_id="ann").changes[0]
+    undone = memory.undo(change.change_id)
+    with pytest.raises(Conflict, match=f"taken back already, by {undone.change_id}"):
+        memory.undo(change.change_id)
+    memory.undo(undone.change_id)
+    [found] = memory.list(user_id="ann").memories
+    memory.update(found.memory_id, content="I live in Rome, near the river.")
+    with pytest.raises(Conflict, match="changed again since"):
+        memory.undo(change.change_id)
+
+
 def test_undo_is_whole_or_refused_with_what_is_in_its_way(memory: Memory) -> None:
     memory.add("I live in Oslo.", user_id="ann")
     moved = memory.add("I live in Bergen.", user_id="ann").changes[0]

@@ -271,7 +271,7 @@ def test_a_missing_file_is_a_typed_error_that_says_what_to_do(
     fold(ledger, tables, owner="test")
     for path in Path(tables.location("memories")).glob("*.parquet"):
         path.write_bytes(b"not parquet at all")
-    with pytest.raises(CorruptStore, match="mindmem doctor"):
+    with pytest.raises(CorruptStore, match="copy of the store"):
         reader.memories(ANN)
 
 

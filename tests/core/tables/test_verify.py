@@ -58,6 +58,15 @@ def test_an_empty_store_agrees(ledger: SqlLedger, tables: DeltaTables) -> None:
     assert verify(ledger, tables) == []
 
 
+def test_a_missing_file_is_named(filled: SqlLedger, tables: DeltaTables) -> None:
+    [file, *_] = sorted(Path(tables.uri, "memories").glob("*.parquet"))
+    file.unlink()
+    [finding] = verify(filled, tables)
+    assert finding.area == "tables"
+    assert file.name in finding.problem
+    assert "copy of the store" in finding.problem
+
+
 def test_rows_that_stand_twice_are_named(filled: SqlLedger, tables: DeltaTables) -> None:
     again(tables, "changes")
     again(tables, "memories")
