@@ -165,7 +165,7 @@ def _moved_up(hit: Hit, alike: float) -> Hit:
 def _of_part(hit: Hit, least: float) -> Hit:
     """Return a hit of a part of the question as it counts for the whole: a claim may be the step that the others hang
     on; other words that match a part only add to what the whole question found, below the ``least`` of it."""
-    weight = _PART if claims(hit.memory) else min(_PART, _BELOW * least / hit.score)
+    weight = _PART if claims(hit.memory) else min(_PART, _BELOW * least / max(hit.score, _BELOW * least))
     return replace(hit, score=hit.score * weight, explanation={**hit.explanation, "part": weight})
 
 
