@@ -159,6 +159,15 @@ def test_words_that_came_in_many_runs_score_as_those_sorted_at_once(
     assert (whole > 0.0).any() == (query != "nothing")
 
 
+def test_the_first_query_over_a_long_tail_finds_what_later_ones_find_in_sorted_runs() -> None:
+    filled = Postings()
+    _put(filled, dict(enumerate(_words(2_000, seed=6))))
+    asked = query_terms("word2 word9 word120"), {"word9"}
+    first, later = filled.score(*asked), filled.score(*asked)
+    assert np.count_nonzero(first[0]) > 100
+    assert all(np.array_equal(one, other) for one, other in zip(first, later, strict=True))
+
+
 def test_a_bounded_look_at_words_finds_the_best_by_rare_words(postings: tuple[Postings, Postings]) -> None:
     query = query_terms("word1 word150")
     exact, _ = postings[0].score(query, ())

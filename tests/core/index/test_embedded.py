@@ -1,5 +1,6 @@
 """The embedded index: bounded memory, incremental arrays, several threads and processes on one file."""
 
+import gc
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,6 +15,7 @@ from mindmem.core.embed.port import EmbedderIdentity, Embedding
 from mindmem.core.errors import CorruptStore, EmbedderMismatch, InvalidInput, StoreBusy, StoreUnavailable
 from mindmem.core.index.embedded.generations import EmbeddedGenerations
 from mindmem.core.index.embedded.index import EmbeddedIndex
+from mindmem.core.index.embedded.store import Store
 from mindmem.core.index.filters import parse_filter
 from mindmem.core.index.port import Document, Query, Scored
 from mindmem.core.records import Scope
@@ -211,6 +213,24 @@ def test_threads_share_one_index(index: EmbeddedIndex) -> None:
         reader.join()
     assert failures == []
     assert index.count(ANN.partition, None) == 200
+
+
+def test_reading_columns_gives_the_garbage_collector_no_work(index: EmbeddedIndex, file: Path) -> None:
+    store = Store(file, create=False, lock_timeout=1.0)
+    numbers = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) select i, -i from n"
+
+    def collections() -> int:
+        return sum(generation["collections"] for generation in gc.get_stats())
+
+    before = collections()
+    columns = store.columns(numbers)
+    between = collections()
+    rows = store.rows(numbers)
+    assert collections() - between > 10
+    assert between - before <= 1
+    assert columns == [list(column) for column in zip(*rows, strict=True)]
+    assert store.columns(numbers + " where i < 0") == [[], []]
+    store.close()
 
 
 def test_a_reader_sees_whole_changes_only(index: EmbeddedIndex, file: Path) -> None:
