@@ -26,12 +26,14 @@ __all__ = [
 @dataclass(frozen=True, slots=True)
 class Topic:
     """What a memory tells of: a subject and a property under comparable names, and its value; ``cue`` is what the
-    memory's own words say of the property: one value at a time (True), several (False), nothing (None)."""
+    memory's own words say of the property: one value at a time (True), several (False), nothing (None). ``replaces``
+    says that by its words the value takes the place of the one before."""
 
     subject: str
     property_name: str
     value: str
     cue: bool | None = None
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

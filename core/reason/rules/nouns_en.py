@@ -11,7 +11,7 @@ from mindmem.core.reason.rules.phrases_en import Phrases, Value, snake
 from mindmem.core.reason.rules.places_en import placed
 from mindmem.core.reason.rules.statements import OWNER, TEAM, Statement
 
-__all__ = ["Subject", "belonging", "definite", "is_profession", "kind", "possessive"]
+__all__ = ["Subject", "belonging", "definite", "is_profession", "kind", "one_at_a_time", "possessive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,3 +304,10 @@ _PROFESSIONS: Final = frozenset(
 def is_profession(noun: str) -> bool:
     """Return whether a noun names a trade, so that a new one may take the place of the old."""
     return noun in _PROFESSIONS
+
+
+def one_at_a_time(noun: str) -> bool:
+    """Return whether a new one of what a noun names takes the place of the old: no relative, friend or pet, no plural,
+    nothing of which a person has several."""
+    plural = noun.endswith("s") and not noun.endswith("ss")
+    return not plural and noun not in _MANY and (noun not in lexicon.KIN or is_profession(noun))

@@ -9,6 +9,7 @@ from mindmem.core.language import english
 from mindmem.core.language.words import content_words, stem
 from mindmem.core.reason.dream_port import Survey
 from mindmem.core.reason.rules.claims import in_digits, negated, rephrased, validity
+from mindmem.core.reason.rules.dream.personal import is_state
 from mindmem.core.reason.rules.dream.reading import same_value
 from mindmem.core.records import Memory
 
@@ -69,10 +70,16 @@ def says_more(one: Memory, other: Memory) -> bool:
 
 def _dated(one: Memory, other: Memory) -> bool:
     """Whether two memories hold at different times, or tell of events that may be two."""
+    events = "episodic" in (one.mem_type, other.mem_type)
+    if events and one.valid_to == other.valid_to and _lasting(one) and _lasting(other):
+        return False  # the day of the saying is no date of what was so before and after it
     if validity(one) != validity(other) and one.valid_from is not None and other.valid_from is not None:
         return True
-    events = "episodic" in (one.mem_type, other.mem_type)
     return events and one.valid_from != other.valid_from
+
+
+def _lasting(memory: Memory) -> bool:
+    return memory.mem_type == "profile" or is_state(memory.content)
 
 
 @lru_cache(maxsize=16_384)

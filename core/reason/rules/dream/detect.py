@@ -86,7 +86,8 @@ class _Window:
         return self._survey.topics[memory.memory_id].value
 
     def _conflicts(self) -> None:
-        for group in self._topics(True):
+        told = [group for group in self._topics(None) if self._survey.topics[group[-1].memory_id].replaces]
+        for group in (*self._topics(True), *told):
             latest = group[-1]
             older = [
                 memory

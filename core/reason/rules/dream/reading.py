@@ -15,6 +15,7 @@ from mindmem.core.ids import normalise_claim
 from mindmem.core.language.words import stem, words
 from mindmem.core.reason.dream_port import Topic
 from mindmem.core.reason.rules import lexicon_en as lexicon
+from mindmem.core.reason.rules.dream.personal import belongs, replaces, timeless
 from mindmem.core.reason.rules.listed import read_item
 from mindmem.core.reason.rules.sentences import Sentence, is_chinese
 from mindmem.core.records import Memory
@@ -42,7 +43,7 @@ _IRREGULAR: Final = {
     "spoken": "speak", "owned": "own", "chosen": "choose", "bought": "buy", "sold": "sell", "known": "know",
 }  # fmt: skip
 _ARTICLE: Final = re.compile(r"^(?:the|an?|his|her|their|its)\s+", re.IGNORECASE)
-_ARTICLE_BEFORE: Final = re.compile(r"(?<= )(?:the|an?|his|her|their|its) $")
+_ARTICLE_BEFORE: Final = re.compile(r"(?<= )(?:an?|his|her|their|its) $")
 _COPULAS: Final = frozenset("is was has does".split())
 _BESIDE: Final = re.compile(
     r"\b(?:also|too|as well|another|in addition|besides|among others)\b|也|还|另外", re.IGNORECASE
@@ -58,6 +59,8 @@ _PUT: Final = re.compile(r"\b(?:is|are) (?:[a-z]+ly )?(?P<done>[a-z]+) (?:at|in|
 _TO_ONE: Final = 0.7
 _TO_SEVERAL: Final = -1.1
 """How much a weak cue counts, as log odds: two to one for one value, one to three."""
+_SORTAL: Final = re.compile(r"the (?:[a-z]+ )?(?P<sort>[a-z]+) of \S", re.IGNORECASE)
+"""A value under the name of its kind: "the town of Tolva", "the part of the fool"."""
 _DESCRIBED: Final = re.compile(r" (?:of|that|which|who|where|for|in|to|behind|at) ")
 _SOLE_KIN: Final = frozenset(
     "wife husband spouse partner mother father mom mum dad boss manager fiance fiancee".split()
@@ -70,17 +73,22 @@ def topic_of(memory: Memory) -> Topic | None:
         return None
     if memory.property_name and memory.value:
         named, name, value = memory.entity_name, memory.property_name, memory.value
+    elif memory.speaker and (owned := belongs(memory.content)) is not None:
+        named, name, value = memory.speaker, *owned
     else:
         item = _statement(memory.content)
         if item is None:
             return None
         named, name, value = item
+    name = timeless(name, memory.content)
     value_key, who = comparable(value), normalise_name(named) or normalise_claim(named)
-    if not who or not value_key:
+    if not who or not value_key or who in _COPULAS:
         return None
     # Apps and agents of one user have memories of their own.
     subject = "|".join((memory.scope.app_id, memory.scope.agent_id, who))
-    return Topic(subject, _comparable_property(name), value_key, _cue(memory.content, name, value))
+    cue = _cue(memory.content, name, value)
+    later = cue is not False and replaces(memory.content, name)
+    return Topic(subject, _comparable_property(name) + _sort(name, value), value_key, cue, replaces=later)
 
 
 def same_value(one: str, other: str) -> bool:
@@ -100,7 +108,10 @@ def leaning(content: str, value: str) -> float:
     (0.7, -1.1)
     """
     low = content.casefold()
-    before = _ARTICLE_BEFORE.sub("", low[: low.rfind(value.split()[0])]) if value.split()[0] in low else ""
+    before = low[: low.rfind(value.split()[0])] if value.split()[0] in low else ""
+    if before.endswith(" the "):
+        return 0.0
+    before = _ARTICLE_BEFORE.sub("", before)
     if _ONE_OF_A_KIND.search(before):
         return _TO_SEVERAL
     put = _PUT.search(before)
@@ -162,6 +173,15 @@ def _base(word: str) -> str:
     return short[:-2] if short.endswith(("er", "or")) and len(short) > 5 else short
 
 
+def _sort(name: str, value: str) -> str:
+    """Return what a value is said to be one of, as part of its property's name: who works in the town of X and in the
+    trade of Y is told two things. What a copula joins has its property's name in the description before it."""
+    parts = name.split("_")
+    joined = parts[-1] in _ROLES if len(parts) > 1 else lexicon.base_form(name) != name
+    sort = _SORTAL.match(value) if joined else None
+    return f"~{stem(sort['sort'].lower())}" if sort else ""
+
+
 @lru_cache(maxsize=16_384)
 def _cue(content: str, name: str, value: str) -> bool | None:
     if _BESIDE.search(content) or _SEVERAL.search(content):
@@ -173,7 +193,8 @@ def _cue(content: str, name: str, value: str) -> bool | None:
     if name in lexicon.SINGLE_VERBS or name == "married_to":
         return True
     if parts[0] in lexicon.MANY_VERBS or parts[0] in ("has", "have", *_ABLE):
-        return False
+        # "the part of the fool": what is definite may be the only one, and it is left to the corpus.
+        return None if _SORTAL.match(value) and parts[0] in lexicon.MANY_VERBS else False
     if parts[0] in _ONCE:
         return True
     # Only what it is done to, or done in, is one: who founds may found several.
