@@ -89,4 +89,5 @@ def _sum(left: Spent, right: Spent) -> Spent:
         left.cost + right.cost,
         left.unpriced + right.unpriced,
         left.cached + right.cached,
+        left.estimated + right.estimated,
     )

@@ -100,6 +100,7 @@ _SUMS: Final = (
     func.coalesce(func.sum(schema.llm_calls.c.cost), 0.0).label("cost"),
     func.coalesce(func.sum(case((schema.llm_calls.c.cost.is_(None), 1), else_=0)), 0).label("unpriced"),
     func.coalesce(func.sum(schema.llm_calls.c.cached), 0).label("cached"),
+    func.coalesce(func.sum(schema.llm_calls.c.estimated), 0).label("estimated"),
 )
 
 
@@ -112,6 +113,7 @@ def _spent(row: Row[Any]) -> Spent:
         cost=float(row.cost),
         unpriced=int(row.unpriced),
         cached=int(row.cached),
+        estimated=int(row.estimated),
     )
 
 

@@ -45,7 +45,8 @@ class LlmCall:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What some calls came to; ``unpriced`` are calls of models without a price, which ``cost`` leaves out."""
+    """What some calls came to; ``unpriced`` are calls of models without a price, which ``cost`` leaves out, and
+    ``estimated`` those whose tokens the endpoint did not all count."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -53,6 +54,7 @@ class Spent:
     cost: float = 0.0
     unpriced: int = 0
     cached: int = 0
+    estimated: int = 0
 
     @property
     def tokens(self) -> int:

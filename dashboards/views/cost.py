@@ -31,7 +31,7 @@ def render(store: Store) -> None:
         widgets.numbers([
             ("Cost", f"{spent.cost:,.4f}", f"{spent.unpriced:,} calls without a price" if spent.unpriced else ""),
             ("Calls", f"{spent.calls:,}", f"{spent.cached:,} answered from the cache"),
-            ("Tokens in", f"{spent.input_tokens:,}", ""),
+            ("Tokens in", f"{spent.input_tokens:,}", f"{spent.estimated:,} calls estimated" if spent.estimated else ""),
             ("Tokens out", f"{spent.output_tokens:,}", ""),
         ])
     )  # fmt: skip

@@ -19,7 +19,7 @@ def store(tmp_path: Path) -> Path:
     now = datetime.now(UTC)
     with open_ledger(sqlite_url(tmp_path / "ledger.db")) as ledger:
         ledger.record_call(llm_call("c1", called_at=now, run_id="r1", cost=1.5, input_tokens=1_234))
-        ledger.record_call(llm_call("c2", called_at=now, model="local", cost=None))
+        ledger.record_call(llm_call("c2", called_at=now, model="local", cost=None, estimated=True))
         old = now - timedelta(days=90)
         ledger.record_call(llm_call("c3", called_at=old, run_id="r0", scope=Scope.of("bob"), purpose="judge"))
     return tmp_path
@@ -36,14 +36,15 @@ def test_a_table_shows_days_purposes_models_and_the_sum(store: Path) -> None:
     assert [line.split()[1:3] for line in text.splitlines()[1:3]] == [["extract", "local"], ["extract", "small"]]
     assert "no price" in text
     assert "1,234" in text
-    assert text.splitlines()[-2].split() == ["all", "2", "0", "1,334", "40", "1.5000"]
+    assert text.splitlines()[-3].split() == ["all", "2", "0", "1,334", "40", "1.5000"]
     assert "not in the cost: 1 calls." in text
+    assert "an estimate, in 1 calls." in text
 
 
 def test_json_holds_lines_and_the_total(store: Path) -> None:
     shown = json.loads(run(store, "--json", "--days", "100"))
     assert [line["spent"]["calls"] for line in shown["lines"]] == [1, 1, 1]
-    assert (shown["total"]["calls"], shown["total"]["unpriced"]) == (3, 1)
+    assert (shown["total"]["calls"], shown["total"]["unpriced"], shown["total"]["estimated"]) == (3, 1, 1)
     assert set(shown["lines"][0]) == {"day", "purpose", "model", "spent"}
 
 

@@ -39,7 +39,7 @@ def cost(session: Session, days: int, run_id: str | None, user_id: str | None, e
     writes nothing; what was taken before is left out of it.
 
     JSON: {lines: [{day, purpose, model, spent}], total}, a spent being {calls, input_tokens, output_tokens, cost,
-    unpriced, cached}; with --estimate {files, known, messages, set_aside, windows, forecasts: [{prompt,
+    unpriced, cached, estimated}; with --estimate {files, known, messages, set_aside, windows, forecasts: [{prompt,
     purpose, model, calls, input_tokens, output_tokens, cost}], cost}, cost being null without a price.
     """
     if estimate is not None:
@@ -56,9 +56,11 @@ def cost(session: Session, days: int, run_id: str | None, user_id: str | None, e
         console().print("No model was asked.")
         return
     console().print(_spent(lines))
-    unpriced = total(lines).unpriced
-    if unpriced:
-        console().print(f"Without a price in MINDMEM_LLM__PRICES, so not in the cost: {unpriced:,} calls.")
+    spent = total(lines)
+    if spent.unpriced:
+        console().print(f"Without a price in MINDMEM_LLM__PRICES, so not in the cost: {spent.unpriced:,} calls.")
+    if spent.estimated:
+        console().print(f"Tokens that the endpoint did not count are an estimate, in {spent.estimated:,} calls.")
 
 
 def _spent(lines: "Sequence[Line]") -> "Table":

@@ -61,9 +61,11 @@ def test_what_was_spent_is_told_by_run_by_user_and_since_a_moment(ledger: SqlLed
     ledger.record_call(llm_call("c1", run_id="r1", cost=0.5, called_at=NOON))
     ledger.record_call(llm_call("c2", run_id="r2", cost=0.25, called_at=NOON + timedelta(hours=1)))
     ledger.record_call(llm_call("c3", run_id="r2", cost=None, called_at=NOON + timedelta(hours=2), scope=BOB))
-    ledger.record_call(llm_call("c4", run_id="r2", cost=0.0, cached=True, called_at=NOON + timedelta(hours=2)))
+    ledger.record_call(
+        llm_call("c4", run_id="r2", cost=0.0, cached=True, estimated=True, called_at=NOON + timedelta(hours=2))
+    )
     ledger.record_call(llm_call("c5", scope=Scope.of("ann", project_id="other"), run_id="r2"))
-    assert ledger.spent("default") == Spent(4, 400, 80, 0.75, 1, 1)
+    assert ledger.spent("default") == Spent(4, 400, 80, 0.75, 1, 1, 1)
     assert ledger.spent("default", run_id="r1") == Spent(1, 100, 20, 0.5, 0, 0)
     assert ledger.spent("default", since=NOON + timedelta(hours=1)).calls == 3
     assert ledger.spent("default", user_id="bob").unpriced == 1
