@@ -56,7 +56,8 @@ class Outcome:
 
 def settled(decided: Sequence[Decided]) -> list[Decided]:
     """Return what is left where somebody corrects themselves: of two values that exclude each other, said one after
-    the other, the later one, in place of all that either replaces."""
+    the other, the later one, in place of all that either replaces; of two that deny each other, the later one if it
+    corrects, neither otherwise."""
     found = list(decided)
     for place, later in enumerate(found):
         for before in range(place):
@@ -65,7 +66,23 @@ def settled(decided: Sequence[Decided]) -> list[Decided]:
                 found[before] = Decided(earlier.signal, Correction("none", "it was put right right after"))
                 targets = {one.memory_id: one for one in (*earlier.targets, *found[place].targets)}
                 found[place] = replace(found[place], targets=tuple(targets.values()))
+            elif _contradict(earlier, later):
+                found[before] = Decided(earlier.signal, Correction("none", "it is said and denied: say which holds"))
+                if later.signal.kind != "replace":
+                    found[place] = Decided(later.signal, found[before].correction)
     return found
+
+
+def _contradict(earlier: Decided, later: Decided) -> bool:
+    one, other = earlier.claim, later.claim
+    if one is None or other is None or not one.property_name or one.polarity == other.polarity:
+        return False
+    if earlier.signal.condition != later.signal.condition:
+        return False
+    return all(
+        normalise_claim(getattr(one, name)) == normalise_claim(getattr(other, name))
+        for name in ("entity_name", "property_name", "value")
+    )
 
 
 def _gives_way(earlier: Decided, later: Decided) -> bool:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from mindmem.core import ids
 from mindmem.core.apply import Request
@@ -18,6 +19,11 @@ from mindmem.core.records import Message, Scope
 from mindmem.core.services import Services
 
 __all__ = ["FeedbackRequest", "feedback"]
+
+_UNHEARD: Final = (
+    "Nothing in the words corrects or asks for anything. Say what is wrong and what is so in its place, in a sentence"
+    " (\"I live in Ghent, not Bonn\"); to forget all that is known of a user, call delete_all."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +55,7 @@ async def feedback(services: Services, request: FeedbackRequest) -> FeedbackRece
     with charged_to(request.scope, request.run_id):
         [signals] = await signals_of(services, [SignalRequest(messages, frozenset({heard.message_id}), explicit=True)])
     if not signals:
-        return FeedbackReceipt()
+        return FeedbackReceipt(reason=_UNHEARD)
     work = Round(
         scope=request.scope,
         messages=messages,

@@ -15,6 +15,7 @@ from mindmem.core.feedback.terms import bound, plain
 from mindmem.core.identity import traces
 from mindmem.core.ingest.failure import ExtractionFailed, reply_aside
 from mindmem.core.ingest.memories import entity_of_name, new_memory
+from mindmem.core.language.words import is_blank
 from mindmem.core.lifecycle import derived
 from mindmem.core.llm.port import charged_to
 from mindmem.core.reason.feedback_port import Correction, CorrectionRequest, Signal, SignalRequest
@@ -108,7 +109,7 @@ async def correct(services: Services, work: Round, request: Request) -> Feedback
                 for one, outcome, query in zip(decided, outcomes, searched, strict=True)
             )
             if not plan.actions:
-                return FeedbackReceipt(corrections=corrections)
+                return FeedbackReceipt(corrections=corrections, reason=_why(corrections))
             plan = derived(services, _traced(services, plan, outcomes))
             try:
                 change = services.applier.apply(plan, replace(request, result=_result(plan)))
@@ -140,7 +141,8 @@ async def _decided(services: Services, work: Round) -> tuple[list[Decided], list
         query = ""
         if not isinstance(verdict, Judged) or verdict.value.op == "search":
             query = (verdict.value.query if isinstance(verdict, Judged) else "") or _query(signal, work.before)
-            known = list({one.memory_id: one for one in (*known, *_search(services, work.scope, query))}.values())
+            found = _search(services, work.scope, query) if not is_blank(query) else []
+            known = list({one.memory_id: one for one in (*known, *found)}.values())
             asked = replace(asked, recalled=_shown(services, known, own), last=True)
             verdict = await _asked(services, asked)
         correction = verdict.value if isinstance(verdict, Judged) else Correction("none", "nobody can tell")
@@ -170,8 +172,8 @@ async def _vetted(
     """Return what may be done: targets among what was shown, as they are, and a claim for all that is to be kept."""
     shown = {one.memory_id: one for one in known}
     targets = tuple(shown[name] for name in dict.fromkeys(wanted.targets) if name in shown)
-    if wanted.op in ("none", "delete", "search"):
-        return Decided(asked.signal, wanted, None, targets)
+    if wanted.op in ("none", "delete", "search"):  # what changes nothing may still be at odds with what is said next
+        return Decided(asked.signal, wanted, asked.claim if wanted.op == "none" else None, targets)
     claim = asked.claim
     if claim is None or wanted.content != claim.content:
         claim = await _claim(services, work, replace(asked.signal, fragment=False), wanted.content)
@@ -266,6 +268,10 @@ def _traced(services: Services, plan: Plan, outcomes: Sequence[Outcome]) -> Plan
     kept = {action.memory.entity_id for action in plan.actions if action.memory.status == "active"}
     orphaned = tuple(one for one in entities if one.entity_id not in kept)
     return replace(plan, edges=(*plan.edges, *edges), entities=(*plan.entities, *orphaned))
+
+
+def _why(corrections: Sequence[Corrected]) -> str:
+    return "; ".join(dict.fromkeys(one.reason for one in corrections))
 
 
 def _result(plan: Plan) -> str:

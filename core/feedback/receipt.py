@@ -26,12 +26,14 @@ class Corrected:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackReceipt:
     """What came of one piece of feedback: its corrections in the order in which they were said, and the change that
-    holds them (none where nothing was to be changed). ``repeated`` is True when the same feedback was given before."""
+    holds them (none where nothing was to be changed: then ``reason`` says why, and what to do). ``repeated`` is True
+    when the same feedback was given before."""
 
     changes: tuple[Change, ...] = ()
     corrections: tuple[Corrected, ...] = ()
     actions: tuple[Action, ...] = ()
     repeated: bool = False
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

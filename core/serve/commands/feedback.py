@@ -34,8 +34,8 @@ def feedback(
     mindmem feedback "Please don't suggest steak again." --user ann --answer "How about a steakhouse?"
     mindmem feedback --pass
 
-    What is meant for the task at hand isn't kept. JSON: {repeated, change_ids, corrections: [{op, reason, memory_id,
-    targets, searched, signal}]}; with --pass: {scopes, messages, signals, counts, change_ids, failed,
+    What is meant for the task at hand isn't kept. JSON: {repeated, reason, change_ids, corrections: [{op, reason,
+    memory_id, targets, searched, signal}]}; with --pass: {scopes, messages, signals, counts, change_ids, failed,
     stopped}. A pass exits with 1 when some user's sessions stay pending; what a budget left over is done by the next.
     """
     if sessions == (text is not None) or (text is not None and user_id is None):
@@ -62,13 +62,14 @@ def feedback(
 def _show(session: Session, receipt: "FeedbackReceipt") -> None:
     change_ids = [change.change_id for change in receipt.changes]
     if session.as_json:
-        emit({"repeated": receipt.repeated, "change_ids": change_ids, "corrections": receipt.corrections})
+        told = {"repeated": receipt.repeated, "reason": receipt.reason, "change_ids": change_ids}
+        emit({**told, "corrections": receipt.corrections})
         return
     out = console()
     if receipt.repeated:
         out.print("This feedback was given before; nothing was written again.")
     elif not receipt.corrections:
-        out.print("Nothing in it corrects or asks for anything.")
+        out.print(receipt.reason, soft_wrap=True)
     for one in receipt.corrections:
         out.print(f"{one.op}: {one.signal.statement or one.signal.rejected} ({one.reason})", soft_wrap=True)
     for action in receipt.actions:

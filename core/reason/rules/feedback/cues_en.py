@@ -71,12 +71,15 @@ def _read(text: str, before: str, *, cued: bool, explicit: bool, wrong: bool, le
         return Reading("state", match["rest"]) if _claims(match["rest"]) else None
     if wrong and (match := patterns.ITS.match(text)) is not None:
         value = patterns.EVER.sub("", match["value"])
+        if value.lower().startswith("not "):  # it denies only what was just said
+            told = set(content_words(value[4:])) <= set(content_words(before))
+            return Reading("replace", "", bare=True) if told else None
         if len(value.split()) <= 5:
             return Reading("replace", value, fragment=True)
     if patterns.IMPERATIVE.match(text):
         asked = cued or explicit or ((led or patterns.TRAILS.search(text) is not None) and not about_code(text))
         return Reading("state", text, directive=True) if asked else None
-    if not _claims(text):
+    if not _claims(text) or patterns.NOT_ONLY.search(text):
         return None
     if patterns.WITHIN.match(text):
         return Reading("replace", patterns.WITHIN.sub(r"\1", text, count=1))
@@ -199,6 +202,8 @@ def _instead(text: str, *, cued: bool) -> Reading | None:
             continue
         claim, old = match["claim"].strip(" ,"), match["old"].strip()
         if patterns.PRONOUN.fullmatch(old):
+            return None
+        if pattern is patterns.BUT_NOT and patterns.DENIES.search(claim):  # "I'm not X" denies, "Y, not X" replaces
             return None
         meant = re.match(
             r"(?:what )?i (?:actually |really )?(?:meant|mean|said)(?: was| is| that)? ", claim, re.IGNORECASE

@@ -12,6 +12,7 @@ __all__ = [
     "CLAIM",
     "CLAUSE",
     "CONTRACTED",
+    "DENIES",
     "DISOWN",
     "EVER",
     "FORGET",
@@ -25,6 +26,7 @@ __all__ = [
     "NAME",
     "NO",
     "NOT_BUT",
+    "NOT_ONLY",
     "NO_CLAIM",
     "ONCE",
     "OPENING",
@@ -179,6 +181,14 @@ BUT_NOT: Final = re.compile(
     r"^(?P<claim>.+?)(?:,| –| —| -)? (?:and )?not (?P<old>(?!only|just|sure|bad|yet|so|too|at all)[^,]{2,60})$",
     re.IGNORECASE,
 )
+DENIES: Final = re.compile(
+    rf"(?:\b(?:am|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may|might)"
+    rf"|{_APOS}(?:m|s|re|ve|ll|d))(?: (?:actually|really|definitely|certainly|just|still))*$",
+    re.IGNORECASE,
+)
+"""The end of what comes before a "not" that denies the verb."""
+NOT_ONLY: Final = re.compile(r"(?:\bnot|n['’]t) (?:only|just|merely|simply)\b", re.IGNORECASE)
+"""What is said of more than what follows: it denies nothing."""
 INSTEAD: Final = re.compile(r"^(?P<claim>.+?) (?:instead of|rather than) (?P<old>[^,]{2,60})$", re.IGNORECASE)
 PRONOUN: Final = re.compile(
     r"(?:me|you|him|her|us|them|it|that|this|these|those|mine|yours|now|here|there)", re.IGNORECASE
@@ -205,7 +215,7 @@ _HABITS: Final = "eat|drink|take|do|go|use|fly|run|watch|read|play|wear|buy|stay
 _POINTED: Final = "(?:it|that|this|them)"
 CLAIM: Final = re.compile(
     r"^(?:i|i['’](?:m|ve|d)|my|our|we|we['’](?:re|ve)|the|his|her|their|she|he|(?-i:[A-Z])[\w'-]+)\b[^,;:]*?"
-    r"(?:\b(?:am|is|are|was|were|have|has|do|does|don['’]t|doesn['’]t|can['’]t|cannot|never|always|prefer|like|love"
+    r"(?:\b(?:am|is|are|was|were|have|has|do|does|don['’]t|doesn['’]t|isn['’]t|aren['’]t|can['’]t|cannot|never|always|prefer|like|love"
     r"|hate|dislike|enjoy"
     r"|live|lives|work|works|eat|drink|use|uses|need|want|speak|moved|changed|switched|quit|stopped|got|only|play"
     r"|takes?|starts?|begins?"

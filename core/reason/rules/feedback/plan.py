@@ -15,6 +15,7 @@ from mindmem.core.language.words import content_words, stem, words
 from mindmem.core.reason.feedback_port import Correction, CorrectionRequest, Signal
 from mindmem.core.reason.port import Candidate, Judged, Unsure, Verdict
 from mindmem.core.reason.rules.claims import bare_words, denied, rephrased, same_subject, value_stems
+from mindmem.core.reason.rules.feedback.denial import at_odds, opposed
 from mindmem.core.reason.rules.newer import newer_value, taken_back
 from mindmem.core.records import Memory
 
@@ -72,11 +73,14 @@ def _retraction(request: CorrectionRequest, known: Sequence[Memory]) -> Verdict[
         named = _naming(signal.rejected, known)
     else:
         named = [memory for memory in known if _told(memory, request.before)]
-        named = named if len(named) == 1 else []
+        if not request.before and signal.persistence == "long_term":  # only what was at hand can be meant
+            named = list(known)
+        if len(named) != 1:
+            return _nothing(request, "wrong what? Say what it is, or hand in the one memory that is meant as recalled")
     if named:
         kept = [memory for memory in request.own if signal.rejected and memory.mem_type == "episodic"]
         return Judged(Correction("delete", "the words take it back", _ids((*named, *kept))))
-    return _nothing(request, "nothing is known that the words take back")
+    return _nothing(request, "nothing is known that the words take back (delete_all forgets a user)")
 
 
 def _naming(rejected: str, known: Sequence[Memory]) -> list[Memory]:
@@ -147,15 +151,18 @@ def _put(memory: Memory, old: str, new: str) -> tuple[str, str] | None:
 
 def _statement(request: CorrectionRequest, known: Sequence[Memory], restated: tuple[str, ...]) -> Verdict[Correction]:
     signal, claim = request.signal, request.claim
+    if at_odds(signal.statement):
+        return Judged(Correction("none", "the words contradict themselves: say which of both holds"))
     # A wish that was only recorded as something said becomes one that is kept.
     own = [memory for memory in request.own if signal.kind != "instruct" or memory.mem_type != "episodic"]
     again = [memory for memory in (*own, *known) if _says(memory, signal, claim)]
     targets = [memory for memory in _targets(request, known) if memory not in again]
     targets += [memory for memory in own if memory not in again and _is_rejected(memory, signal)]
     if targets:
-        return Judged(
-            Correction("update", "the words replace what was known", (*_ids(targets), *restated), signal.statement)
-        )
+        denies = len(targets) == 1 and opposed(signal.statement, targets[0].content, request.speaker)
+        value = targets[0].value if denies else ""
+        why = "the words deny what was known" if denies else "the words replace what was known"
+        return Judged(Correction("update", why, (*_ids(targets), *restated), signal.statement, value))
     if again and signal.kind == "replace" and not request.last:
         return Unsure("what it takes the place of may still be there")
     if again and _same_condition(signal, again[0]):
@@ -194,7 +201,11 @@ def _targets(request: CorrectionRequest, known: Sequence[Memory]) -> list[Memory
     back = taken_back(meant, known)
     if len(back) == 1:
         return back
-    opposite = [memory for memory in peers if _opposite(claim, memory)]
+    opposite = [
+        memory
+        for memory in known
+        if opposed(signal.statement, memory.content, request.speaker) and not own_word(memory, claim.speaker)
+    ] or [memory for memory in peers if _opposite(claim, memory)]
     if opposite:
         return opposite
     if signal.kind != "replace":
