@@ -9,8 +9,8 @@ outweigh). Where the odds are not plainly on one side, nobody can tell.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import exp, lgamma, log
 from typing import Final
 
@@ -25,8 +25,8 @@ _DENIED: Final = 0.3
 _STATED: Final = 0.5
 """Share of sentences whose words say "one" from which on that is believed, unless the values plainly add up."""
 _ROUNDS: Final = 12
-_SPREAD: Final = 6.0
-"""How closely the rates of properties keep to the shared one, as a number of subjects."""
+_SPREADS: Final = (6.0, 12.0, 24.0)
+"""How closely the rates of properties may keep to the shared ones, as a number of subjects; the likeliest is taken."""
 _CHANGED: Final = (0.3, 4.0)
 _AGAIN: Final = (0.04, 25.0)
 _MORE: Final = (0.55, 8.0)
@@ -106,12 +106,27 @@ class _Rates:
     again: float = _AGAIN[0]
     more: float = _MORE[0]
     share: float = 0.5
+    spread: float = _SPREADS[0]
 
     def odds(self, tally: _Tally) -> float:
         """Return the log odds of a tally under values that replace each other, against values that add up."""
-        one, several, beyond = tally.subjects - tally.several, tally.several, tally.beyond
-        replaced = _chance(self.changed, several, one) + _chance(self.again, beyond, several)
-        return replaced - _chance(self.more, several + beyond, tally.subjects)
+        return self._replaced(tally) - self._added(tally)
+
+    def likelihood(self, tallies: Iterable[tuple[_Tally, float]]) -> float:
+        """Return the log probability of tallies, each with its probability of values that replace each other."""
+        return sum(single * self._replaced(one) + (1 - single) * self._added(one) for one, single in tallies)
+
+    def _replaced(self, tally: _Tally) -> float:
+        changed = self._chance(self.changed, tally.several, tally.subjects - tally.several)
+        return changed + self._chance(self.again, tally.beyond, tally.several)
+
+    def _added(self, tally: _Tally) -> float:
+        return self._chance(self.more, tally.several + tally.beyond, tally.subjects)
+
+    def _chance(self, rate: float, hits: int, misses: int) -> float:
+        """Return the log probability of hits and misses at a property's own rate, drawn around the shared one."""
+        a, b = self.spread * rate, self.spread * (1 - rate)
+        return _log_beta(a + hits, b + misses) - _log_beta(a, b)
 
 
 def _rates(seen: Mapping[str, Evidence], tallies: Mapping[str, _Tally]) -> _Rates:
@@ -137,6 +152,8 @@ def _rates(seen: Mapping[str, Evidence], tallies: Mapping[str, _Tally]) -> _Rate
             ),
             min(max((expected + 1) / (len(silent) + 2), _SHARE[0]), _SHARE[1]),
         )
+        weighed = [(tallies[name], single[name]) for name in seen]
+        rates = max((replace(rates, spread=one) for one in _SPREADS), key=lambda one: one.likelihood(weighed))
     return rates
 
 
@@ -146,12 +163,6 @@ def _shared(prior: tuple[float, float], parts: Sequence[tuple[float, int, int]])
     hits = sum(weight * hit for weight, hit, _ in parts)
     tries = sum(weight * tried for weight, _, tried in parts)
     return (mean * strength + hits) / (strength + tries)
-
-
-def _chance(rate: float, hits: int, misses: int) -> float:
-    """Return the log probability of hits and misses at a property's own rate, which is drawn around the shared one."""
-    a, b = _SPREAD * rate, _SPREAD * (1 - rate)
-    return _log_beta(a + hits, b + misses) - _log_beta(a, b)
 
 
 def _log_beta(a: float, b: float) -> float:
