@@ -5,7 +5,7 @@ from typing import Final
 
 from mindmem.core.dates.rules import Rule, month_day, rule_into
 from mindmem.core.dates.spans import Calendar, Interval
-from mindmem.core.dates.words import MONTH, MONTHS, WEEKDAY, Tense
+from mindmem.core.dates.words import MONTH, MONTHS, WEEKDAY, WEEKDAYS, Tense
 
 __all__ = ["RULES"]
 
@@ -14,7 +14,7 @@ _rule = rule_into(RULES)
 
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})(?![\d:]|[.\-/]\d)"
-_DATED = rf"(?:(?:{WEEKDAY}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?,? (?:the )?)?"
+_DATED = rf"(?:(?P<weekday>{WEEKDAY}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?,? (?:the )?)?"
 _EDGE = r"(?<![\w.\-/:@#$])"
 _BEFORE = r"(?:in|since|from|until|till?|through|by|during|of|before|after|around|circa|back in|early|late|mid)"
 
@@ -24,7 +24,8 @@ def _dated(match: re.Match[str], calendar: Calendar, tense: Tense) -> Interval |
     if not 1 <= day <= 31:
         raise ValueError
     if match["year"] is None:
-        return month_day(calendar, month, day, tense)
+        named = match["weekday"]
+        return month_day(calendar, month, day, tense, WEEKDAYS[named[:3].lower()] if named else None)
     return calendar.day(int(match["year"]), month, day)
 
 

@@ -38,13 +38,20 @@ def rule_into(rules: list[Rule]) -> Callable[..., Callable[[Reader], None]]:
     return rule
 
 
-def month_day(calendar: Calendar, month: int, day: int, tense: Tense) -> Interval | None:
-    """Return a day named without its year: the last or next one by the tense of the sentence, else the nearest."""
+def month_day(calendar: Calendar, month: int, day: int, tense: Tense, weekday: int | None = None) -> Interval | None:
+    """Return a day named without its year: the last or next one by the tense of its clause, else the nearest.
+
+    A ``weekday`` (Monday is 0) named with it decides where it fits one of the three years around.
+    """
     today = calendar.today
     if today is None:
         return None
     around = [calendar.day(today.year + step, month, day) for step in (-1, 0, 1)]
     days = [(interval, (calendar.local(interval.start).date() - today).days) for interval in around if interval]
+    if weekday is not None:
+        fitting = [item for item in days if (today.weekday() + item[1]) % 7 == weekday]
+        if len(fitting) == 1:
+            return fitting[0][0]
     if tense == "past":
         days = [item for item in days if item[1] <= 0]
     elif tense == "future":

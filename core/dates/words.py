@@ -90,15 +90,57 @@ _PAST: Final = re.compile(
 )
 
 
+_CLAUSE_END: Final = re.compile(
+    r",(?=\s)|\s[—–-]\s|\b(?:and|but|so|because|although|though|while|when)\b", re.IGNORECASE
+)
+_PRESENT: Final = re.compile(r"\b(?:am|is|are|has|have|do|does|don't|doesn't)\b|\w['’](?:m|re|s|ve)\b", re.IGNORECASE)
+_PLANNED: Final = re.compile(r"(?:\b(?:am|is|are)|['’](?:m|re|s))(?: not| \w+ly)? [a-z]{2,}ing\b", re.IGNORECASE)
+_PASSIVE: Final = re.compile(r"\b(?:getting|being) \w+ed\b", re.IGNORECASE)
+_IS_THEN: Final = re.compile(r"(?:\b(?:is|are)|['’]s) (?:(?:on|in) )?(?:the )?$", re.IGNORECASE)
+_APPOINTED: Final = re.compile(
+    r"\b(?:moved|postponed|rescheduled|shifted|pushed|delayed)(?: \w+){0,3} (?:to|until|till) (?:the )?$"
+    r"|\b(?:booked|planned|fixed|set)(?: \w+){0,3} for (?:the )?$",
+    re.IGNORECASE,
+)
+_STORY: Final = re.compile(r"\b(?:was|were|had|did|didn't)\b", re.IGNORECASE)
+_SUITS: Final = re.compile(
+    r" (?:works|suits|fits|would (?:work|suit)|is (?:fine|free|better|best|good))\b", re.IGNORECASE
+)
+_BOUNDED: Final = re.compile(r"(?:from|of|since|last)\b", re.IGNORECASE)
+
+
 def tense(text: str, start: int, end: int) -> Tense:
-    """Return whether the sentence around a span tells of the past or the future, as far as its verbs show."""
+    """Return whether a span lies in the past or the future, as far as the verbs of its own clause show.
+
+    What has no verb ("In May, ...", "... and Ann on Sunday") is read with the clause beside it, at last with the
+    whole sentence. A present progressive with a date tells a plan ("I'm moving in May").
+    """
     before, after = text[max(0, start - _REACH) : start], text[end : end + _REACH]
     ends = list(_SENTENCE_END.finditer(before))
     if ends:
         before = before[ends[-1].end() :]
     stop = _SENTENCE_END.search(after)
-    sentence = before + " " + (after[: stop.start()] if stop else after)
-    past, future = _PAST.search(sentence) is not None, _FUTURE.search(sentence) is not None
-    if past == future:
-        return "unknown"
-    return "past" if past else "future"
+    after = after[: stop.start()] if stop else after
+    lefts = [0, *(match.end() for match in _CLAUSE_END.finditer(before))]
+    rights = [*(match.start() for match in _CLAUSE_END.finditer(after)), len(after)]
+    left, right = lefts[-1], rights[0]
+    wider = (left, rights[min(1, len(rights) - 1)]) if len(lefts) == 1 else (lefts[-2], right)
+    for first, last in ((left, right), wider):
+        told = _told(before[first:], text[start:end], after[:last])
+        if told is not None:
+            return told
+    return _told(before, text[start:end], after) or "unknown"
+
+
+def _told(before: str, span: str, after: str) -> Tense | None:
+    """Return the tense of one stretch, None where no verb was seen."""
+    words = before + " " + after
+    past, future = _PAST.search(_PASSIVE.sub(" ", words)) is not None, _FUTURE.search(words) is not None
+    at = before.rstrip() + " "
+    if _APPOINTED.search(at):
+        past, future = _STORY.search(words) is not None, True
+    elif not past and not _BOUNDED.match(span):
+        future = future or bool(_PLANNED.search(words) or _IS_THEN.search(at) or _SUITS.match(after))
+    if past != future:
+        return "past" if past else "future"
+    return "unknown" if past or _PRESENT.search(words) else None
