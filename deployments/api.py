@@ -92,5 +92,8 @@ class Api:
                 raise NoServer(f"The Prefect server at {self._url} refused {method} {path}: {error.code}.") from error
             except (URLError, OSError, http.client.HTTPException) as error:
                 raise NoServer(f"No Prefect server answers at {self._url}.") from error
-            return json.loads(text) if text else None
+            try:
+                return json.loads(text) if text else None
+            except ValueError as error:
+                raise NoServer(f"What answers at {self._url} is not a Prefect server.") from error
         raise AssertionError("at least one try")

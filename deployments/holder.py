@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from mindmem.core.errors import MindMemError
+from mindmem.core.errors import InvalidInput, MindMemError, StoreUnavailable
 
-__all__ = ["AlreadyRunning", "PortTaken", "check_port", "held_home"]
+__all__ = ["AlreadyRunning", "PortTaken", "check_apart", "check_port", "held_home"]
 
 _PROC: Final = Path("/proc")
 _LISTENING: Final = "0A"
@@ -38,11 +38,18 @@ def held_home(home: Path, addresses: Mapping[str, str]) -> Iterator[None]:
 
     Raises:
         AlreadyRunning: another process holds it.
+        StoreUnavailable: it can't be made, or nothing can be written there.
     """
-    home.mkdir(parents=True, exist_ok=True)
     file = home / _FILE
     while True:
-        handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"The home {home} can't be used: {error.strerror}. It must be a folder that this user may write to; "
+                "choose another with --home or MINDMEM_HOME."
+            ) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -75,6 +82,23 @@ def check_port(port: int, option: str, *, host: str = "127.0.0.1") -> None:
         raise PortTaken(
             f"Port {port} is taken{by}: stop that, or choose another port with {option} {_free_after(host, port)}."
         ) from error
+
+
+def check_apart(ports: Mapping[str, int]) -> None:
+    """Refuse one port for two, given by option.
+
+    Raises:
+        InvalidInput: two options name the same port.
+    """
+    owners: dict[int, str] = {}
+    for option, port in ports.items():
+        other = owners.setdefault(port, option)
+        if other != option:
+            raise InvalidInput(
+                f"{other} and {option} both name port {port}: each needs its own, such as {option} "
+                f"{_free_after('127.0.0.1', port)}.",
+                field=option,
+            )
 
 
 def _running(file: Path, home: Path) -> str:

@@ -35,13 +35,14 @@ def up(session: Session, prefect_port: int, dashboard_port: int, limit: int) -> 
     """
     from mindmem.core.clock import monotonic
     from mindmem.deployments.children import all_children
-    from mindmem.deployments.holder import check_port, held_home
+    from mindmem.deployments.holder import check_apart, check_port, held_home
     from mindmem.flows.environment import prepare_prefect
 
     begun = monotonic()
     settings = session.settings()
     children = all_children(settings, prefect_port=prefect_port, dashboard_port=dashboard_port, limit=limit)
     addresses = {child.title: child.address for child in children if child.address}
+    check_apart({child.option: child.port for child in children if child.port})
     say = _speaker(children)
     with ExitStack() as held:
         held.enter_context(held_home(settings.home, addresses))

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mindmem.deployments.holder import AlreadyRunning, PortTaken, check_port, held_home
+from mindmem.core.errors import InvalidInput, StoreUnavailable
+from mindmem.deployments.holder import AlreadyRunning, PortTaken, check_apart, check_port, held_home
 
 ADDRESSES = {"Dashboard": "http://127.0.0.1:8501", "Prefect": "http://127.0.0.1:4200"}
 HOLDS = """
@@ -63,3 +64,19 @@ def test_a_taken_port_names_its_holder_and_another_port() -> None:
     if sys.platform == "linux":
         assert f"(process {os.getpid()})" in words
     check_port(port, "--prefect-port")
+
+
+def test_a_home_that_can_not_be_one_is_refused_in_words(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    for home in (file, file / "below"):
+        with pytest.raises(StoreUnavailable) as refused, held_home(home, {}):
+            pass
+        assert str(refused.value).startswith(f"The home {home} can't be used: ")
+        assert "--home or MINDMEM_HOME" in str(refused.value)
+
+
+def test_one_port_for_two_is_refused_with_both_options() -> None:
+    check_apart({"--prefect-port": 4200, "--dashboard-port": 8501})
+    with pytest.raises(InvalidInput, match="--prefect-port and --dashboard-port both name port 4200"):
+        check_apart({"--prefect-port": 4200, "--dashboard-port": 4200})

@@ -198,3 +198,26 @@ def test_a_server_that_is_away_is_asked_again() -> None:
         assert starter.look(frozenset({ONE}))
     with pytest.raises(NoServer, match="No Prefect server answers"):
         starter.look(frozenset({ONE}))
+
+
+def test_another_server_at_the_address_is_told_from_prefects() -> None:
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<!doctype html>")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as http:
+        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            api = Api(f"http://127.0.0.1:{http.server_port}/api")
+            assert not api.healthy()
+            with pytest.raises(NoServer, match="not a Prefect server"):
+                api.get("deployments")
+        finally:
+            http.shutdown()
+            thread.join()
