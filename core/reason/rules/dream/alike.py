@@ -12,6 +12,7 @@ from mindmem.core.reason.rules.claims import in_digits, negated, rephrased, vali
 from mindmem.core.reason.rules.dream.personal import is_state
 from mindmem.core.reason.rules.dream.reading import same_value
 from mindmem.core.records import Memory
+from mindmem.core.redact import holds_mark
 
 __all__ = ["paraphrases", "says_more"]
 
@@ -35,8 +36,11 @@ _ALIKE: Final = 0.75
 def paraphrases(one: Memory, other: Memory, survey: Survey) -> bool:
     """Return whether two memories of the same subject make the same claim.
 
-    Never where a guard objects, where one is denied, past or of another time, or where they are readings of a series.
+    Never where a guard objects, where one is denied, past or of another time, where they are readings of a series, or
+    where the words that would tell them apart were redacted.
     """
+    if holds_mark(one.content) or holds_mark(other.content):
+        return False
     if one.mem_type != other.mem_type and "tool_trace" in (one.mem_type, other.mem_type):
         return False
     if negated(one) != negated(other) or ("past" in one.flags) != ("past" in other.flags):
