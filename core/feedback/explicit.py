@@ -22,7 +22,7 @@ __all__ = ["FeedbackRequest", "feedback"]
 
 _UNHEARD: Final = (
     "Nothing in the words corrects or asks for anything. Say what is wrong and what is so in its place, in a sentence"
-    " (\"I live in Ghent, not Bonn\"); to forget all that is known of a user, call delete_all."
+    ' ("I live in Ghent, not Bonn"); to forget all that is known of a user, call delete_all.'
 )
 
 

@@ -1,4 +1,4 @@
-"""Cardinality: one value at a time or several, by the words of the sentences, the subjects, and the other properties."""
+"""Cardinality: one value at a time or several, by words, by subjects, and by the other properties."""
 
 from collections import Counter
 
@@ -7,7 +7,9 @@ import pytest
 from mindmem.core.reason.rules.dream.cardinality import Evidence, cardinalities
 
 
-def judged(counts: list[int], cues: dict[bool | None, int] | None = None, lean: float = 0.0, **others: list[int]) -> bool | None:
+def judged(
+    counts: list[int], cues: dict[bool | None, int] | None = None, lean: float = 0.0, **others: list[int]
+) -> bool | None:
     seen = {"it": Evidence(counts, Counter(cues or {None: sum(counts)}), lean)}
     seen.update({name: Evidence(told, Counter({None: sum(told)})) for name, told in others.items()})
     return cardinalities(seen).get("it")

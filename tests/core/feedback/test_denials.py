@@ -105,9 +105,7 @@ def test_that_is_wrong_without_the_memory_that_is_meant_asks_what(memory: Memory
     ["I live in Oslo and I don't live in Oslo.", "I live in Oslo. I don't live in Oslo.", "我住在巴黎，我不住在巴黎。"],
 )
 @pytest.mark.parametrize("known", ["I live in Bonn.", "I live in Oslo."])
-def test_words_that_contradict_themselves_change_nothing_and_are_told_so(
-    memory: Memory, known: str, said: str
-) -> None:
+def test_words_that_contradict_themselves_change_nothing_and_are_told_so(memory: Memory, known: str, said: str) -> None:
     _add(memory, known)
     before = _active(memory)
     receipt = memory.feedback(said, user_id="eva", name="Eva")

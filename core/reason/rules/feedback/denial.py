@@ -14,9 +14,7 @@ _OVER: Final = re.compile(r"\bno longer\b", re.IGNORECASE)
 _ANY_MORE: Final = re.compile(r"\bany ?more\b|\bany longer\b", re.IGNORECASE)
 _PERSONS: Final[dict[str, tuple[str, ...]]] = {"i": (), "me": (), "my": ("s",), "我": ()}
 """Words for who speaks, and what follows the name in their place."""
-_CLAUSES: Final = re.compile(
-    r"[,;，；。]\s*(?:(?:and|but|yet)\s+|而且|但是?)?|\s+(?:and|but|yet)\s+", re.IGNORECASE
-)
+_CLAUSES: Final = re.compile(r"[,;，；。]\s*(?:(?:and|but|yet)\s+|而且|但是?)?|\s+(?:and|but|yet)\s+", re.IGNORECASE)
 
 
 def opposed(one: str, other: str, speaker: str) -> bool:
