@@ -31,7 +31,7 @@ POINTS = (
 
 
 def _prepare(home: Path) -> None:
-    with dream_store(home, window=4) as memory:
+    with dream_store(home, window=4, lease_seconds=1.0) as memory:
         say(memory, "I live in Oslo.", "I have two cats.")
         say(memory, "I live in Rome.", "I own two cats.")
         places = [f"Bay{number} Tolva" for number in range(8)]
@@ -40,7 +40,7 @@ def _prepare(home: Path) -> None:
 
 
 def _dream(home: Path) -> None:
-    with dream_store(home, window=4) as memory:
+    with dream_store(home, window=4, lease_seconds=1.0) as memory:
         patiently(_whole, memory)
 
 
@@ -133,7 +133,7 @@ def test_killed_at_any_moment_the_next_run_completes_it(number: int, home: Path,
 
 
 def _resumed(home: Path) -> tuple[set[str], set[str], int]:
-    with dream_store(home, window=4) as memory:
+    with dream_store(home, window=4, lease_seconds=1.0) as memory:
         first = {change.run_id for change in memory.changes(user_id=USER) if change.kind == "dream"}
         patiently(_whole, memory)
         later = {change.run_id for change in memory.changes(user_id=USER) if change.kind == "dream"}
