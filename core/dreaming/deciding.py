@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from mindmem.core.dream.clusters import Cluster
 from mindmem.core.dream.judging import Wishes, wishes_of
 from mindmem.core.dream.plan import Decided, Limits, decide, edge_key
+from mindmem.core.dreaming.consequences import with_consequences
 from mindmem.core.dreaming.seen import Seen
 from mindmem.core.errors import MindMemError
 from mindmem.core.ingest.failure import reply_aside
@@ -92,6 +93,7 @@ def _decide(
             wishes, cluster.memories, scope=Scope(*state.partition), sayings=state.sayings, limits=limits,
             standing=standing,
         )  # fmt: skip
+        decided = with_consequences(services, decided)
     except Exception as error:  # a reasoner may fail in any way; the other clusters go on
         log.warning("cluster %s stays pending: %s", cluster.name, code_of(error))
         return Outcome(cluster, None, code_of(error))

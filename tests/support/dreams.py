@@ -18,15 +18,23 @@ __all__ = ["USER", "active", "dream_store", "everything", "links", "say", "tell"
 USER = "ann"
 
 
-def dream_store(home: Path, *, hours: float = 0.0, llm: Mapping[str, object] | None = None, **dream: object) -> Memory:
+def dream_store(
+    home: Path,
+    *,
+    hours: float = 0.0,
+    lease_seconds: float = 60.0,
+    ingest: Mapping[str, object] | None = None,
+    llm: Mapping[str, object] | None = None,
+    **dream: object,
+) -> Memory:
     """Open a store where adds resolve nothing, so that all is left to the dream, ``hours`` after the present.
 
     Of the guards only those that ``dream`` names object. With ``llm`` a dream may ask the endpoint that it names.
     """
     settings = Settings.load(
-        {}, home=home, embedder="none", ingest={"resolve_updates": False, "resolve_merges": False},
+        {}, home=home, embedder="none", ingest={"resolve_updates": False, "resolve_merges": False, **(ingest or {})},
         dream={"min_age_hours": 0, "cap": 1.0, "probes": 5, **dream}, llm=dict(llm or {}),
-        store={"fold_on_close": False, "lease_seconds": 1.0 if llm is None else 60.0},
+        store={"fold_on_close": False, "lease_seconds": lease_seconds},
     )  # fmt: skip
     clock = FixedClock(SystemClock().now() + timedelta(hours=hours))
     return Memory(services=open_services(settings, clock=clock, embedder=WordEmbedder()))
