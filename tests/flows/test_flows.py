@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -16,13 +17,14 @@ from click.testing import CliRunner, Result
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun, Log, TaskRun
 from prefect.flow_engine import run_flow
+from prefect.server.events.ordering import PRECEDING_EVENT_LOOKBACK
 from prefect.states import Scheduled
 
 from mindmem.core import failpoints
 from mindmem.core.errors import StoreBusy
 from mindmem.core.memory import Memory
 from mindmem.core.serve.cli import cli
-from mindmem.deployments.automations import apply_automations
+from mindmem.deployments.automations import ENDS, SILENCE, apply_automations
 from mindmem.flows.ingest import Unfinished, ingest
 from mindmem.flows.maintain import maintain
 from mindmem.flows.rebuild_index import rebuild_index
@@ -335,5 +337,24 @@ async def test_a_run_that_falls_silent_is_crashed_by_one_automation_however_ofte
         await apply_automations()
     async with get_client() as client:
         [made] = (await client.request("POST", "/automations/filter")).json()
-    assert (made["enabled"], made["trigger"]["posture"], made["trigger"]["within"]) == (True, "Proactive", 300)
+        # as an earlier version made it, and somebody switched it off
+        earlier = {**made, "trigger": {**made["trigger"], "within": 300}, "enabled": False}
+        kept = {name: earlier[name] for name in ("name", "description", "enabled", "trigger", "actions")}
+        await client.request("PUT", f"/automations/{made['id']}", json=kept)
+        await apply_automations()
+        [again] = (await client.request("POST", "/automations/filter")).json()
+    assert (made["enabled"], made["trigger"]["posture"]) == (True, "Proactive")
     assert made["actions"][0]["state"] == "CRASHED"
+    assert (again["id"], again["enabled"]) == (made["id"], False)
+    assert again["trigger"]["within"] == made["trigger"]["within"]
+
+
+def test_a_run_that_ended_is_not_waited_for_longer_than_its_server_holds_the_end_back() -> None:
+    assert SILENCE > PRECEDING_EVENT_LOOKBACK, "the end of a run may arrive that late"
+
+
+def test_every_end_that_a_flow_names_is_known_as_an_end() -> None:
+    flows = Path(__file__).parents[2] / "flows"
+    named = {name for file in flows.glob("*.py") for name in re.findall(r'Completed\(name="(\w+)"', file.read_text())}
+    assert named, "some flows name their end"
+    assert named <= set(ENDS)
