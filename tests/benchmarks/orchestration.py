@@ -2,8 +2,9 @@
 
     python tests/benchmarks/orchestration.py --windows 100 --seconds 1 --concurrency 4 --repeats 3
 
-Each run is a process of its own on a new store, in turn direct and as a flow; its start (imports, the first connection)
-is told apart from the run. The flow talks to a real Prefect server, the reasoner to a scripted model on a real socket.
+Each run is a process of its own on a new store, in turn direct and as a flow; its start (the interpreter, the imports of
+its entry) is told apart from the run. Both fold into the tables at the end, and ask the model once a window. The flow
+talks to a real Prefect server, the reasoner to a scripted model on a real socket.
 """
 
 import argparse
@@ -37,7 +38,7 @@ _SERVER_SECONDS: Final = 180.0
 def measure(folder: Path, *, windows: int, seconds: float, concurrency: int, repeats: int) -> dict[str, float]:
     """Return the medians in seconds: ``direct_s``, ``flow_s``, the starts ``direct_start_s`` and ``flow_start_s``, and
     ``overhead``, how much longer the flow took, as a share."""
-    inbox_of_lockers(folder / "inbox", windows)
+    inbox_of_lockers(folder / "inbox", windows, users=windows)  # what one user said never contradicts another
     took: dict[str, list[float]] = {f"{way}{part}": [] for way in WAYS for part in ("_s", "_start_s")}
     with (
         ModelServer(lambda request: slow(seconds, reply(lockers(request)))) as model,
@@ -53,11 +54,15 @@ def measure(folder: Path, *, windows: int, seconds: float, concurrency: int, rep
         }
         for number in range(repeats):
             for way in WAYS:
+                asked_before = len(model.requests)
                 found = run_once(way, folder / f"{way}{number}", folder / "inbox", {**prefect, **asked})
+                if (calls := len(model.requests) - asked_before) != windows:
+                    raise AssertionError(f"one call a window was meant, {calls} came for {windows}")
                 if found["memories"] != windows:
                     raise AssertionError(f"{windows} lockers were told, {found['memories']} are remembered")
                 took[f"{way}_s"].append(found["run_s"])
                 took[f"{way}_start_s"].append(found["start_s"])
+    sys.stderr.write(json.dumps({name: [round(one, 2) for one in values] for name, values in took.items()}) + "\n")
     figures = {name: median(values) for name, values in took.items()}
     return {**figures, "overhead": figures["flow_s"] / figures["direct_s"] - 1}
 

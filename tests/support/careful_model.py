@@ -111,13 +111,13 @@ def lockers(request: Request) -> Mapping[str, Any]:
     }  # fmt: skip
 
 
-def inbox_of_lockers(folder: Path, number: int) -> list[Batch | Rejected]:
-    """Return the batches of a file with one session a locker, of four users in turn."""
+def inbox_of_lockers(folder: Path, number: int, users: int = USERS) -> list[Batch | Rejected]:
+    """Return the batches of a file with one session a locker, of so many users in turn."""
     folder.mkdir(exist_ok=True)
     path = folder / "lockers.jsonl"
     lines = [
         {
-            "user_id": f"user{n % USERS}", "session_id": f"s{n}", "role": "user", "name": "Ann",
+            "user_id": f"user{n % users}", "session_id": f"s{n}", "role": "user", "name": "Ann",
             "content": f"My locker is number {n}.", "timestamp": f"2026-02-{n % 28 + 1:02d}T10:00:00Z",
         }
         for n in range(number)
