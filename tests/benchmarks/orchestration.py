@@ -2,8 +2,8 @@
 
     python tests/benchmarks/orchestration.py --windows 100 --seconds 1 --concurrency 4 --repeats 3
 
-Each run is a process of its own on a new store, in turn direct and as a flow; its start (the interpreter, the imports of
-its entry) is told apart from the run. Both fold into the tables at the end, and ask the model once a window. The flow
+Each run is a process of its own on a new store, in turn direct and as a flow; its start (interpreter, imports of its
+entry) is told apart from the run. Both fold into the tables at the end, and ask the model once a window. The flow
 talks to a real Prefect server, the reasoner to a scripted model on a real socket.
 """
 
