@@ -56,3 +56,9 @@ def test_a_weak_cue_tips_the_balance_and_no_more() -> None:
 def test_what_the_words_say_outweighs_what_they_lean_to() -> None:
     assert judged([1] * 10 + [2] * 10, {False: 30}) is False
     assert judged([1, 2], {True: 3}, lean=-1.1) is True
+
+
+def test_thirds_keep_values_apart_however_many_stop_at_two() -> None:
+    peers = {f"peer{number}": [1] * 7 + [2] * 7 for number in range(12)}
+    assert judged([1] * 2 + [2] * 12, **peers) is True
+    assert judged([1] * 2 + [2] * 9 + [3] * 2 + [4], **peers) is not True

@@ -18,6 +18,9 @@ __all__ = ["Evidence", "cardinalities"]
 
 _SURE: Final = 0.95
 """Least probability of one value at a time at which values are taken to replace each other."""
+_THIRDS: Final = 0.1
+"""Share of the subjects with a second value that may have a third where only the corpus says that values replace each
+other: the shape of what adds up is not always the one that is assumed here."""
 _LEAST: Final = 5
 """Subjects from which on a corpus tells anything of a property whose words say nothing."""
 _DENIED: Final = 0.3
@@ -73,7 +76,7 @@ def cardinalities(seen: Mapping[str, Evidence]) -> dict[str, bool]:
                 odds = rates.odds(tallies[name])
                 probability = _probability(odds + log(rates.share / (1 - rates.share)) + evidence.lean)
                 # The shared rates alone tell nothing of a property: its own subjects have to speak for it.
-                if probability >= _SURE and odds > 0:
+                if probability >= _SURE and odds > 0 and _thirds(evidence.counts) <= _THIRDS:
                     found[name] = True
                 elif probability <= 1 - _SURE:
                     found[name] = False
@@ -83,6 +86,10 @@ def cardinalities(seen: Mapping[str, Evidence]) -> dict[str, bool]:
 def _plainly_adds_up(counts: Sequence[int]) -> bool:
     several, many = sum(count > 1 for count in counts), sum(count > 2 for count in counts)
     return several >= 5 and many >= 0.25 * several
+
+
+def _thirds(counts: Sequence[int]) -> float:
+    return sum(count > 2 for count in counts) / max(1, sum(count > 1 for count in counts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ _OWNER: Final = r"^(?:now,? )?(?:my|[\w .'’-]{1,40}?['’]s)"
 _MINE: Final = re.compile(rf"{_OWNER} ", re.IGNORECASE)
 _MINE_TOO: Final = re.compile(r" is (?:now )?my ", re.IGNORECASE)
 _MY_NEW: Final = re.compile(rf"{_OWNER} (?P<word>new|current|present|latest) ", re.IGNORECASE)
+_PRESENT_NAMES: Final = frozenset({"current", "present"})
 _FORMER: Final = frozenset("former previous old last next future ex first best".split())
 
 
@@ -72,7 +73,7 @@ def belongs(content: str) -> tuple[str, str] | None:
 
 
 def timeless(name: str, content: str) -> str:
-    """Return a property's name without the "new" or "current" that "my new R is Y" puts before it.
+    """Return a property's name without the "current" before it, or the "new" that "my new R is Y" puts there.
 
     What one can own keeps its "new": a new thing may stand beside the old one.
 
@@ -80,6 +81,8 @@ def timeless(name: str, content: str) -> str:
     ('tailor', 'new_release')
     """
     first, _, rest = name.partition("_")
+    if rest and first in _PRESENT_NAMES:
+        return rest
     bought = rest.rpartition("_")[2] in lexicon.CONCRETE - lexicon.KIN
     mine = _MY_NEW.match(content) if rest and first in _NEWER and not bought else None
     return rest if mine is not None and mine["word"].lower() == first else name

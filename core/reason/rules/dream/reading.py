@@ -16,6 +16,7 @@ from mindmem.core.language.words import stem, words
 from mindmem.core.reason.dream_port import Topic
 from mindmem.core.reason.rules import lexicon_en as lexicon
 from mindmem.core.reason.rules.dream.personal import belongs, replaces, timeless
+from mindmem.core.reason.rules.dream.reading_zh import cue_zh, stated_zh, without_now
 from mindmem.core.reason.rules.listed import read_item
 from mindmem.core.reason.rules.sentences import Sentence, is_chinese
 from mindmem.core.records import Memory
@@ -81,6 +82,7 @@ def topic_of(memory: Memory) -> Topic | None:
             return None
         named, name, value = item
     name = timeless(name, memory.content)
+    named = without_now(named)
     value_key, who = comparable(value), normalise_name(named) or normalise_claim(named)
     if not who or not value_key or who in _COPULAS:
         return None
@@ -132,8 +134,10 @@ def comparable(value: str) -> str:
 
 
 def _statement(content: str) -> tuple[str, str, str] | None:
-    """Read a plain English sentence about somebody or something else as subject, property and value."""
-    if len(content) > _LONGEST or is_chinese(content) or _PERSONAL.search(content):
+    """Read a plain sentence about somebody or something else as subject, property and value."""
+    if is_chinese(content):
+        return stated_zh(content) if len(content) <= _LONGEST else None
+    if len(content) > _LONGEST or _PERSONAL.search(content):
         return None
     item = read_item(Sentence(content, 0, len(content)))
     if not item.property_name or not any(sign.isupper() for sign in item.entity) or "," in item.entity:
@@ -190,6 +194,8 @@ def _cue(content: str, name: str, value: str) -> bool | None:
     if described:
         return _one_of_a_kind(described["what"], described["verb"].lower())
     parts = name.split("_")
+    if is_chinese(content) and (said := cue_zh(content)) is not None:
+        return said
     if name in lexicon.SINGLE_VERBS or name == "married_to":
         return True
     if parts[0] in lexicon.MANY_VERBS or parts[0] in ("has", "have", *_ABLE):
