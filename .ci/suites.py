@@ -11,11 +11,11 @@ import xml.etree.ElementTree as ET
 from collections import defaultdict
 
 BUDGETS = {
-    "tests.core": 660,
-    "tests.faults": 390,
-    "tests.deployments": 140,
+    "tests.core": 640,
+    "tests.faults": 370,
+    "tests.deployments": 160,
     "tests.flows": 120,
-    "tests.benchmarks": 60,
+    "tests.benchmarks": 80,
     "tests.dashboards": 40,
     "tests.serve": 40,
     "tests.packaging": 10,
