@@ -29,6 +29,11 @@ _PLAIN: Final = frozenset(
     )
 )
 """Words beside which two sentences may still make one claim; the guards tell opposites and names apart."""
+_APART: Final = (
+    re.compile(r"\b(?:used to|formerly|once)\b", re.IGNORECASE),
+    re.compile(r"\b(?:again|once more|another)\b", re.IGNORECASE),
+)
+"""What was so once is not what is so; what was done again is not what was done: words that one of two sentences has."""
 _ALIKE: Final = 0.75
 """Least share of common words, those of either counted once, at which two sentences make one claim."""
 
@@ -44,6 +49,8 @@ def paraphrases(one: Memory, other: Memory, survey: Survey) -> bool:
     if one.mem_type != other.mem_type and "tool_trace" in (one.mem_type, other.mem_type):
         return False
     if negated(one) != negated(other) or ("past" in one.flags) != ("past" in other.flags):
+        return False
+    if any(bool(words.search(one.content)) != bool(words.search(other.content)) for words in _APART):
         return False
     if _dated(one, other) or series(one.content, other.content):
         return False

@@ -36,12 +36,12 @@ _STRAIGHT: Final = re.compile(
     rf"(?:(?i:{_NOW}),? )[Mm]y (?P<what>[a-z]+(?: [a-z]+){{0,2}}) is "
     rf"(?P<value>[A-Z0-9][\w'’-]*(?: [A-Z0-9][\w'’-]*){{0,3}})[.!]*"
 )
-_NEWER: Final = frozenset("new current present latest".split())
+_NEWER: Final = frozenset("new current present".split())
 _PRESENT: Final = re.compile(rf"(?:^{_NOW}\b|\b{_NOW}[.!]*$)", re.IGNORECASE)
 _OWNER: Final = r"^(?:now,? )?(?:my|[\w .'’-]{1,40}?['’]s)"
 _MINE: Final = re.compile(rf"{_OWNER} ", re.IGNORECASE)
 _MINE_TOO: Final = re.compile(r" is (?:now )?my ", re.IGNORECASE)
-_MY_NEW: Final = re.compile(rf"{_OWNER} (?P<word>new|current|present|latest) ", re.IGNORECASE)
+_MY_NEW: Final = re.compile(rf"{_OWNER} (?P<word>new|current|present) ", re.IGNORECASE)
 _PRESENT_NAMES: Final = frozenset({"current", "present"})
 _FORMER: Final = frozenset("former previous old last next future ex first best".split())
 
